@@ -68,7 +68,8 @@ class AlreadySettled(Conflict):
 
     def __init__(self, halt_id: str, settled_by: str, settled_at: datetime, resolution: str) -> None:
         super().__init__(
-            f"Halt {halt_id} was already settled as {resolution} by {settled_by} at {settled_at.isoformat()}. "
+            f"Halt {halt_id} was already settled as {resolution} by {settled_by} at "
+            f"{settled_at.isoformat()}. "
             "A halt is acknowledged once; read it with get_session_halts before deciding again."
         )
         self.halt_id = halt_id
