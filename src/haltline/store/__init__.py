@@ -1,0 +1,1 @@
+"""The port to the database and its three bodies."""
