@@ -32,13 +32,13 @@ _STATE_ACTIONS = {
     ),
 }
 _FAILURE_ACTIONS = {
-    ReasonCode.BAD_REQUEST: "HALT. The request for this check was malformed; nothing was checked. Do not
-    act.", ReasonCode.INVALID_SESSION: "HALT. There is no such open session. Ask a person to open one. Do not
-    act.", ReasonCode.DATABASE_UNAVAILABLE: "HALT. The database did not answer, so nothing can be allowed. Do
-    not act.", ReasonCode.DEADLINE_EXCEEDED: "HALT. The check took too long, so nothing can be allowed. Do not
-    act.", ReasonCode.CHECK_FAILED: "HALT. A check failed, so nothing can be allowed. Do not act.",
+    ReasonCode.BAD_REQUEST: "HALT. The request for this check is malformed; nothing was checked. Do not act.",
+    ReasonCode.INVALID_SESSION: "HALT. There is no such open session. Ask a person to open one. Do not act.",
+    ReasonCode.DATABASE_UNAVAILABLE: "HALT. The database did not answer: nothing can be allowed. Do not act.",
+    ReasonCode.DEADLINE_EXCEEDED: "HALT. The check took too long: nothing can be allowed. Do not act.",
+    ReasonCode.CHECK_FAILED: "HALT. A check failed: nothing can be allowed. Do not act.",
     ReasonCode.CONFIGURATION_UNREADABLE: (
-        "HALT. The configuration cannot be read, so nothing can be allowed. An administrator must repair it."
+        "HALT. The configuration cannot be read: nothing can be allowed. An administrator must repair it."
     ),
 }
 

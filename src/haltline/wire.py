@@ -1,5 +1,4 @@
-"""The operations' inputs and outputs, field for field as in the specification (halt-conditions-design, API
-Design).
+"""The operations' inputs and outputs, field for field as in the specification (API Design).
 
 Inputs refuse fields that they do not know: a misspelt `comands` must not silently skip a check. Outputs may
 carry more than the specification names; what it names is not renamed. Limits are those of DESIGN §12.
@@ -57,7 +56,7 @@ class ToolCallFact(Input):
 
 
 class CurrentContext(Input):
-    """What the agent is about to do, and what it knows around it. Fields after `user_instructions` are additions."""
+    """What the agent is about to do, and what it knows. Fields after `user_instructions` are additions."""
 
     operation: Text
     target_files: Paths | None = None
@@ -317,7 +316,7 @@ def _problem(item: Any) -> str:
 
 
 def _require_plain(value: Any, place: str, depth: int = 0) -> None:
-    """Refuse what cannot be stored as it came: too deep, no UTF-8, NUL characters, numbers that JSON lacks."""
+    """Refuse what cannot be stored as it came: too deep, not UTF-8, NUL characters, NaN."""
     if depth > MAX_NESTING:
         raise InvalidInput(f"{place}: nested deeper than {MAX_NESTING} levels")
     if isinstance(value, str):

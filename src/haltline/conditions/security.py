@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
@@ -26,8 +27,9 @@ def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None
             "rules": sorted({verdict.rule_id for verdict in verdicts}),
             "via": list(decisive.via),
         },
-        severity=None if denied else min(config.severity, Severity.MEDIUM, key=lambda severity:
-        severity.rank),
+        severity=None
+        if denied
+        else min(config.severity, Severity.MEDIUM, key=lambda severity: severity.rank),
     )
 
 
@@ -62,14 +64,26 @@ def secrets_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
     )
 
 
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a nested value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(key)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
 def data_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find personal data with a valid checksum; its severity follows where it goes."""
     kinds: set[str] = set()
     places: list[str] = []
     for place, value in _places_to_scan(facts).items():
-        texts = value.values() if isinstance(value, dict) else (value,) if isinstance(value, str) else value
-        or () found = {item.kind for text in texts if isinstance(text, str) for item in
-        find_personal_data(text)} if found:
+        found = {item.kind for text in _texts(value) for item in find_personal_data(text)}
+        if found:
             kinds |= found
             places.append(place)
     if not kinds:
@@ -104,9 +118,7 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find commands whose effects could not be determined."""
-    unknown = tuple(
-        dict.fromkeys(part.reason for analysis in facts.analyses for part in analysis.unknown)
-    )
+    unknown = tuple(dict.fromkeys(part.reason for analysis in facts.analyses for part in analysis.unknown))
     if not unknown:
         return None
     return finding(
