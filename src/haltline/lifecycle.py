@@ -18,9 +18,11 @@ from haltline.domain import (
     HaltType,
     Principal,
     PrincipalKind,
+    ReasonCode,
     Resolution,
     SessionState,
     Severity,
+    digest,
     utc_text,
 )
 from haltline.errors import AlreadySettled, Conflict, InvalidInput, NotFound, NotPermitted
@@ -376,10 +378,10 @@ def _already_open(halt: NewHalt, view: SessionView) -> bool:
     """Whether the same halt waits for an answer already: the same id, or the same condition and evidence."""
     if view.halt is not None and view.halt.id == halt.id:
         return True
-    return any(_is_same(known, halt) for known in view.open_halts)
+    return any(is_same(known, halt) for known in view.open_halts)
 
 
-def _is_same(known: Halt, halt: NewHalt) -> bool:
+def is_same(known: Halt, halt: NewHalt) -> bool:
     """Whether a halt would say again what an open one says.
 
     Execution conditions judge a task, so one open halt each is enough for it. A halt recorded by hand is the
@@ -493,6 +495,22 @@ def _reset_strikes(halt: Halt, actor: Principal, now: datetime) -> Strikes | Non
 
 def _opened(session: Session, actor: str) -> AuditEvent:
     return AuditEvent(actor, "session.opened", session.id, session.id, {"agent_name": session.agent_name})
+
+
+def failed_check_halt(halt_id: str, reason: ReasonCode, description: str, *, task_id: str | None) -> NewHalt:
+    """Return the halt for a check that could not be made at all (DESIGN §2.1); `description` is redacted."""
+    return NewHalt(
+        id=halt_id,
+        halt_type=HaltType.EXECUTION,
+        severity=Severity.CRITICAL,
+        description=description,
+        condition_name=None,
+        task_id=task_id,
+        context={"reason_code": reason},
+        evidence_digest=digest({"reason_code": reason, "description": description}),
+        auto_recorded=True,
+        escalate_after_minutes=30,
+    )
 
 
 def _halt_recorded(halt: Halt, actor: Principal) -> AuditEvent:

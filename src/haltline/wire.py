@@ -17,11 +17,12 @@ from haltline.errors import InvalidInput
 MAX_DESCRIPTION = 4_000
 MAX_CONTEXT_BYTES = 64 * 1024
 MAX_COMMAND = 64 * 1024
+MAX_NAME = 512
 MAX_PATHS = 1_000
 MAX_NESTING = 32
 MAX_CONTENT_BYTES = 1024 * 1024
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=512)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 Command = Annotated[str, StringConstraints(max_length=MAX_COMMAND)]

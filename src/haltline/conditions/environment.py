@@ -143,7 +143,7 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
             return finding(
                 config,
                 f"Tests or fixtures would run against production: {command}",
-                {"command": command, "environment": declared, "action": facts.action.digest},
+                {"environment": declared, "action": facts.action.digest},
             )
     return None
 

@@ -152,6 +152,11 @@ class Facts:
 
         return tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
 
+    @property
+    def is_analysed(self) -> bool:
+        """Whether `analyses` is at hand; where it is not, asking for it may take long."""
+        return not self.action.commands or "analyses" in self.__dict__
+
     def path_key(self, path: str) -> str:
         """Return the spelling under which a path is compared with other paths."""
         return normalise_path(path, self.workspace)

@@ -23,7 +23,7 @@ def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None
         config,
         f"{decisive.reason}. {decisive.advice}",
         {
-            "commands": list(facts.action.commands),
+            "action": facts.action.digest,
             "rules": sorted({verdict.rule_id for verdict in verdicts}),
             "via": list(decisive.via),
         },
@@ -112,7 +112,7 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
     return finding(
         config,
         f"Needs elevated permissions: {listed(gains)}",
-        {"commands": list(facts.action.commands), "gains": list(gains)},
+        {"action": facts.action.digest, "gains": list(gains)},
     )
 
 
@@ -124,7 +124,7 @@ def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         f"It is not clear what the command does: {listed(unknown, most=3)}",
-        {"commands": list(facts.action.commands), "unknown": list(unknown)},
+        {"action": facts.action.digest, "unknown": list(unknown)},
     )
 
 
