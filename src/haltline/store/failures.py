@@ -1,0 +1,81 @@
+"""From a driver's errors to Haltline's, by the databases' own codes."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from haltline.errors import Conflict, HaltlineError, ImmutableRecord, InvalidInput, StoreCorrupt, StoreUnavailable
+
+IMMUTABLE = "haltline immutable: "
+"""How the messages of our triggers begin."""
+
+_SQLITE_UNAVAILABLE = {
+    5: "the database is locked by another process; find out which, and end it",
+    6: "the database is locked by this process",
+    8: "the database is read-only; make the file and its directory writable",
+    10: "the disk reported an input or output error",
+    13: "the disk is full; free space on it",
+    14: "the database file cannot be opened; it is missing or may not be read",
+}
+_SQLITE_CORRUPT = {1: "the schema is not ours", 11: "the database file is damaged", 26: "the file is no database"}
+_SQLITE_KEY_EXISTS = frozenset({1555, 2067, 2579})
+_SQLITE_RULE_BROKEN = frozenset({275, 787, 1299})
+_SQLITE_TRIGGER = 1811
+
+_POSTGRES_KEY_EXISTS = "23505"
+_POSTGRES_CORRUPT = ("42", "XX")
+_IMMUTABLE_KEYS = frozenset({"halt_events_pkey", "halt_events_archive_pkey", "audit_log_pkey"})
+_RECORDS = ("halt_events", "audit_log")
+
+
+class SessionRace(Conflict):
+    """Another process opened the same session between our look and our insert; look again."""
+
+
+def sqlite_failure(error: BaseException) -> HaltlineError:
+    """Return what an error of the SQLite driver means."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    text = str(error)
+    if code == _SQLITE_TRIGGER or text.startswith(IMMUTABLE):
+        return ImmutableRecord(text.removeprefix(IMMUTABLE))
+    if code in _SQLITE_KEY_EXISTS:
+        return ImmutableRecord(text) if _names_record(text) else Conflict(f"Somebody stored this first: {text}")
+    if code in _SQLITE_RULE_BROKEN:
+        return InvalidInput(f"The schema does not allow this: {text}")
+    primary = code & 0xFF
+    if primary in _SQLITE_CORRUPT:
+        return StoreCorrupt(f"SQLite: {_SQLITE_CORRUPT[primary]} ({text}); restore it from a backup")
+    if primary in _SQLITE_UNAVAILABLE:
+        return StoreUnavailable(f"SQLite: {_SQLITE_UNAVAILABLE[primary]} ({text})")
+    return StoreUnavailable(f"SQLite: {text}")
+
+
+def postgres_failure(error: BaseException) -> HaltlineError:
+    """Return what an error of the PostgreSQL driver means."""
+    state = getattr(error, "sqlstate", None) or ""
+    diagnosis = getattr(error, "diag", None)
+    text = str(getattr(diagnosis, "message_primary", None) or error)
+    constraint = getattr(diagnosis, "constraint_name", None)
+    if state == "HL001" or constraint in _IMMUTABLE_KEYS:
+        return ImmutableRecord(text.removeprefix(IMMUTABLE))
+    if constraint == "sessions_token_hash_key":
+        return SessionRace("Another process opened this session first; try again")
+    if state == _POSTGRES_KEY_EXISTS:
+        return Conflict(f"Somebody stored this first: {text}")
+    if state.startswith(("22", "23")):
+        return InvalidInput(f"The schema does not allow this: {text}")
+    if state.startswith(_POSTGRES_CORRUPT):
+        return StoreCorrupt(f"PostgreSQL: {text} ({state}); the schema is not ours or the data is damaged")
+    return StoreUnavailable(f"PostgreSQL: {text}" + (f" ({state})" if state else ""))
+
+
+def failure(error: sa.exc.SQLAlchemyError, dialect: str) -> HaltlineError:
+    """Return what an error that SQLAlchemy raised means."""
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else None
+    if cause is None:
+        return StoreUnavailable(str(error))
+    return postgres_failure(cause) if dialect == "postgresql" else sqlite_failure(cause)
+
+
+def _names_record(text: str) -> bool:
+    return any(f"{table}." in text for table in _RECORDS)

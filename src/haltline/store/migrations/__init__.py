@@ -1,0 +1,52 @@
+"""Bringing a database's schema up to date: Alembic, run from the program, imported only when there is work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from haltline.errors import StoreCorrupt
+
+HEAD = "0001"
+"""The revision that this code works with."""
+
+RELEASED = ("0001",)
+"""Every revision that a database may be at, the oldest first."""
+
+VERSION_TABLE = "haltline_schema_version"
+"""Where the revision is noted; not Alembic's default name, so that a shared PostgreSQL database keeps both."""
+
+
+def revision_of(connection: sa.Connection) -> str | None:
+    """Return the revision that a database is at, or None when it has no schema of ours.
+
+    Raises:
+        StoreCorrupt: it is one that this code does not know.
+    """
+    if not sa.inspect(connection).has_table(VERSION_TABLE):
+        return None
+    statement = sa.select(sa.column("version_num")).select_from(sa.table(VERSION_TABLE))
+    revision: str | None = connection.execute(statement).scalar_one_or_none()
+    if revision is not None and revision not in RELEASED:
+        raise StoreCorrupt(
+            f"The database's schema is at revision {revision}, which this version of Haltline (up to {HEAD}) does "
+            "not know. Use the newer Haltline that made it, or restore a backup from before the upgrade."
+        )
+    return revision
+
+
+def is_current(connection: sa.Connection) -> bool:
+    """Whether there is nothing to migrate."""
+    return revision_of(connection) == HEAD
+
+
+def upgrade(connection: sa.Connection, target: str = HEAD) -> None:
+    """Bring a database up to a revision. The caller holds the lock, and the transaction."""
+    from alembic import command  # noqa: PLC0415 - takes 100 ms, and an up-to-date database does without
+    from alembic.config import Config  # noqa: PLC0415 - likewise
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, target)

@@ -1,0 +1,137 @@
+"""Reads of the store that no transition needs: lists, pages, configuration, credentials, the audit chain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from haltline.domain import SessionState
+from haltline.records import (
+    ApiKey,
+    AuditEntry,
+    Changes,
+    ConditionRow,
+    Halt,
+    HaltPage,
+    HaltQuery,
+    Session,
+    Strikes,
+)
+from haltline.store import statements
+from haltline.store.port import ConditionTransition, KeyTransition
+from haltline.store.rows import canonical_id
+from haltline.store.transactions import Clock, now_of, reading, write
+
+_BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000"
+
+
+def list_halts(connection: sa.Connection, query: HaltQuery) -> HaltPage:
+    """Return a page of halts."""
+    values: dict[str, Any] = {}
+    if query.session_id is not None:
+        session_id = canonical_id(query.session_id)
+        if session_id is None:
+            return HaltPage((), 0, 0)
+        values["session_id"] = session_id
+    if query.halt_type is not None:
+        values["halt_type"] = query.halt_type
+    if query.severity is not None:
+        values["severity"] = query.severity
+    filters = frozenset(values) | (frozenset() if query.include_acknowledged else {"unacknowledged"})
+    page, count = statements.list_halts(frozenset(filters))
+    of_session = {name: value for name, value in values.items() if name == "session_id"}
+    unanswered = statements.count_unanswered(of_session=bool(of_session))
+    with reading():
+        rows = connection.execute(page, {**values, "limit": query.limit, "offset": query.offset}).all()
+        return HaltPage(
+            halts=tuple(Halt(*row) for row in rows),
+            total_count=connection.execute(count, values).scalar_one(),
+            unacknowledged_count=connection.execute(unanswered, of_session).scalar_one(),
+        )
+
+
+def list_sessions(
+    connection: sa.Connection, states: frozenset[SessionState], limit: int, offset: int
+) -> tuple[tuple[Session, ...], int]:
+    """Return sessions in these states, the newest first, and their number."""
+    wanted = {"states": sorted(states)}
+    with reading():
+        rows = connection.execute(statements.list_sessions, {**wanted, "limit": limit, "offset": offset}).all()
+        return tuple(Session(*row) for row in rows), connection.execute(
+            statements.count_sessions, wanted
+        ).scalar_one()
+
+
+def list_strikes(connection: sa.Connection, session_id: str) -> tuple[Strikes, ...]:
+    """Return the strikes of every task of a session."""
+    known = canonical_id(session_id)
+    if known is None:
+        return ()
+    with reading():
+        rows = connection.execute(statements.strikes_of_session, {"session_id": known}).all()
+        return tuple(Strikes(*row) for row in rows)
+
+
+def condition_rows(connection: sa.Connection) -> tuple[ConditionRow, ...]:
+    """Return the configuration as it is stored."""
+    with reading():
+        return tuple(ConditionRow(*row) for row in connection.execute(statements.condition_rows))
+
+
+def change_condition(
+    connection: sa.Connection, condition_name: str, transition: ConditionTransition, clock: Clock | None
+) -> Changes:
+    """Lock a row of the configuration, run the transition and write what it returns."""
+    with reading():
+        row = connection.execute(statements.condition_row, {"condition_name": condition_name}).one_or_none()
+        found = None if row is None else ConditionRow(*row)
+    now = now_of(connection, clock)
+    changes = transition(found, now)
+    write(connection, changes, None, now)
+    return changes
+
+
+def audit_entries(connection: sa.Connection, after: int, limit: int) -> tuple[AuditEntry, ...]:
+    """Return links of the chain, in order."""
+    found = connection.execute(statements.audit_entries, {"after": after, "limit": limit})
+    return tuple(AuditEntry(*row) for row in found)
+
+
+def all_halts(connection: sa.Connection, after: str, limit: int) -> tuple[Halt, ...]:
+    """Return halts by id, the archive's among them."""
+    start = canonical_id(after) if after else _BEFORE_ALL_IDS
+    if start is None:
+        return ()
+    with reading():
+        found = connection.execute(statements.all_halts, {"after": start, "limit": limit})
+        return tuple(Halt(*row) for row in found)
+
+
+def find_key(connection: sa.Connection, key_hash: str) -> ApiKey | None:
+    """Return the credential with this hash."""
+    with reading():
+        row = connection.execute(statements.key_by_hash, {"key_hash": key_hash}).one_or_none()
+        return None if row is None else ApiKey(*row)
+
+
+def list_keys(connection: sa.Connection) -> tuple[ApiKey, ...]:
+    """Return every credential."""
+    with reading():
+        return tuple(ApiKey(*row) for row in connection.execute(statements.keys))
+
+
+def change_key(
+    connection: sa.Connection, key_id: str | None, transition: KeyTransition, clock: Clock | None
+) -> Changes:
+    """Run the transition on a credential and write what it returns."""
+    known = canonical_id(key_id) if key_id is not None else None
+    found: ApiKey | None = None
+    if known is not None:
+        with reading():
+            row = connection.execute(statements.key_by_id, {"key_id": known}).one_or_none()
+            found = None if row is None else ApiKey(*row)
+    now = now_of(connection, clock)
+    changes = transition(found, now)
+    write(connection, changes, None, now)
+    return changes

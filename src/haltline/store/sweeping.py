@@ -1,0 +1,104 @@
+"""Work on many sessions at once: claiming overdue halts, moving settled ones to the archive."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+import sqlalchemy as sa
+
+from haltline.errors import StoreUnavailable
+from haltline.records import AuditEvent, Changes, SessionLookup
+from haltline.store import statements
+from haltline.store.audit import archive_event
+from haltline.store.port import Transition
+from haltline.store.rows import check_storable
+from haltline.store.transactions import Clock, append_audit, is_postgres, now_of, view, write_records
+
+BATCH = 50
+"""Sessions in one transaction: writers of SQLite wait for no more than that."""
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class Run(Protocol):
+    """How a store runs a function in a transaction of its own."""
+
+    def __call__(self, function: Callable[[sa.Connection], T]) -> Awaitable[T]:
+        """Begin, run, and commit or roll back."""
+
+
+async def sweep(
+    read: Run, write: Run, transition: Transition, clock: Clock | None, limit: int
+) -> tuple[Changes, ...]:
+    """Claim the overdue halts of up to `limit` sessions, in batches.
+
+    One session that cannot be written must not keep the others from escalating: its batch is done again one
+    by one, and it is logged and left. What it raised is raised here only when nothing at all was written.
+    """
+    overdue = await read(lambda connection: _overdue(connection, clock, limit))
+    batches = [overdue[start : start + BATCH] for start in range(0, len(overdue), BATCH)]
+    written: list[Changes] = []
+    failed: Exception | None = None
+    while batches:
+        batch = batches.pop(0)
+        try:
+            written += await write(lambda connection, batch=batch: claim(connection, batch, transition, clock))
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            if len(batch) > 1:
+                batches[:0] = [[session_id] for session_id in batch]
+                continue
+            _log.exception("The overdue halts of session %s could not be claimed", batch[0])
+            failed = error
+    if failed is not None and not written:
+        raise failed
+    return tuple(written)
+
+
+def _overdue(connection: sa.Connection, clock: Clock | None, limit: int) -> list[str]:
+    parameters = {"now": now_of(connection, clock), "limit": limit}
+    return list(connection.execute(statements.overdue_sessions, parameters).scalars())
+
+
+def claim(
+    connection: sa.Connection, session_ids: list[str], transition: Transition, clock: Clock | None
+) -> list[Changes]:
+    """Run the transition for those of the sessions that nobody is changing and that still have an overdue halt."""
+    free = _free(connection, session_ids)
+    now = now_of(connection, clock)
+    written: list[Changes] = []
+    events: list[AuditEvent] = []
+    for session_id in free:
+        seen = view(connection, SessionLookup(session_id=session_id))
+        if not any(halt.is_overdue_at(now) for halt in seen.open_halts):
+            continue  # another sweep or an answer came first
+        changes = transition(seen, now)
+        check_storable(changes)
+        write_records(connection, changes, seen.session, now)
+        events.extend(changes.audit)
+        written.append(changes)
+    append_audit(connection, events, now)
+    return written
+
+
+def _free(connection: sa.Connection, session_ids: list[str]) -> list[str]:
+    if not is_postgres(connection):
+        return session_ids  # BEGIN IMMEDIATE keeps everybody else out
+    free = set(connection.execute(statements.free_sessions, {"session_ids": session_ids}).scalars())
+    return [session_id for session_id in session_ids if session_id in free]
+
+
+def archive(connection: sa.Connection, before: datetime, limit: int, actor: str, clock: Clock | None) -> int:
+    """Move up to `limit` halts that are not open to the archive; returns how many."""
+    halt_ids = list(connection.execute(statements.archivable, {"before": before, "limit": limit}).scalars())
+    if not halt_ids:
+        return 0
+    connection.execute(statements.copy_to_archive, {"halt_ids": halt_ids})
+    connection.execute(statements.delete_archived, {"halt_ids": halt_ids})
+    append_audit(connection, (archive_event(halt_ids, before, actor),), now_of(connection, clock))
+    return len(halt_ids)
