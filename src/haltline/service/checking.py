@@ -227,6 +227,8 @@ def _only_reads(facts: Facts) -> bool:
 def _halts_to_record(
     context: ServiceContext, request: CheckHaltConditionsInput, judged: Judged
 ) -> tuple[NewHalt, ...]:
+    if not judged.verdict.to_record:
+        return ()
     action = redact(judged.facts.action.summary)
     task_id = redact(request.task_id)
     return tuple(

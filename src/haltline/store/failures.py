@@ -23,13 +23,14 @@ _SQLITE_RULE_BROKEN = frozenset({275, 787, 1299})
 _SQLITE_TRIGGER = 1811
 
 _POSTGRES_KEY_EXISTS = "23505"
+_POSTGRES_TRY_AGAIN = frozenset({"40001", "40P01"})
 _POSTGRES_CORRUPT = ("42", "XX")
 _IMMUTABLE_KEYS = frozenset({"halt_events_pkey", "halt_events_archive_pkey", "audit_log_pkey"})
 _RECORDS = ("halt_events", "audit_log")
 
 
-class SessionRace(Conflict):
-    """Another process opened the same session between our look and our insert; look again."""
+class TryAgain(Conflict):
+    """Another process was faster, and the same transaction on a fresh look will tell."""
 
 
 def sqlite_failure(error: BaseException) -> HaltlineError:
@@ -58,8 +59,8 @@ def postgres_failure(error: BaseException) -> HaltlineError:
     constraint = getattr(diagnosis, "constraint_name", None)
     if state == "HL001" or constraint in _IMMUTABLE_KEYS:
         return ImmutableRecord(text.removeprefix(IMMUTABLE))
-    if constraint == "sessions_token_hash_key":
-        return SessionRace("Another process opened this session first; try again")
+    if constraint == "sessions_token_hash_key" or state in _POSTGRES_TRY_AGAIN:
+        return TryAgain(f"Another process was faster ({text}); try again")
     if state == _POSTGRES_KEY_EXISTS:
         return Conflict(f"Somebody stored this first: {text}")
     if state.startswith(("22", "23")):

@@ -7,6 +7,7 @@ every call atomic among tasks and threads; changes are checked whole before the 
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -41,7 +42,7 @@ from haltline.store.defaults import DEFAULT_CONDITIONS
 from haltline.store.port import ConditionTransition, KeyTransition, Transition
 from haltline.store.rows import RECENT_ERRORS, SETTLEMENT, canonical_id, check_storable, json_text
 
-T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 def may_become(old: Halt, new: Halt) -> bool:
@@ -167,11 +168,19 @@ class MemoryStore:
                 key=lambda halt: (halt.escalate_at, halt.id),
             )
             session_ids = list(dict.fromkeys(halt.session_id for halt in overdue))[:limit]
-            written = []
+            written: list[Changes] = []
+            failed: Exception | None = None
             for session_id in session_ids:
-                changes = transition(self._view(SessionLookup(session_id=session_id)), now)
-                self._write(changes, now)
+                try:
+                    changes = transition(self._view(SessionLookup(session_id=session_id)), now)
+                    self._write(changes, now)
+                except Exception as error:  # one session must not keep the others from escalating
+                    _log.exception("The overdue halts of session %s could not be claimed", session_id)
+                    failed = error
+                    continue
                 written.append(changes)
+            if failed is not None and not written:
+                raise failed
             return tuple(written)
 
     async def archive(self, settled_before: datetime, limit: int, actor: str) -> int:
