@@ -216,7 +216,7 @@ def _halts_to_record(
 ) -> tuple[NewHalt, ...]:
     if not judged.verdict.to_record:
         return ()
-    action = redact(judged.facts.action.summary)
+    action = judged.facts.action.summary
     task_id = redact(request.task_id)
     return tuple(
         lifecycle.halt_from_finding(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from haltline.errors import Conflict, HaltlineError, ImmutableRecord, InvalidInput, StoreCorrupt, StoreUnavailable
+from haltline.errors import (
+    Conflict,
+    HaltlineError,
+    ImmutableRecord,
+    InvalidInput,
+    StoreCorrupt,
+    StoreUnavailable,
+)
 
 IMMUTABLE = "haltline immutable: "
 """How the messages of our triggers begin."""

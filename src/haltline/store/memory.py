@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from uuid_utils.compat import uuid7
 
-from haltline.domain import Resolution, SessionState, Severity
+from haltline.domain import Resolution, SessionState
 from haltline.errors import Conflict, ImmutableRecord
 from haltline.records import (
     ApiKey,

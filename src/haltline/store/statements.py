@@ -12,7 +12,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from haltline.records import ApiKey, AuditEntry, ConditionRow, FileRead, Halt, Message, Session, Strikes, Waiver
+from haltline.records import (
+    ApiKey,
+    AuditEntry,
+    ConditionRow,
+    FileRead,
+    Halt,
+    Message,
+    Session,
+    Strikes,
+    Waiver,
+)
 from haltline.store import schema
 from haltline.store.rows import RECENT_ERRORS, Record, field_names
 
