@@ -185,7 +185,7 @@ class ServiceContext:
 
 
 def _configure_fingerprints() -> None:
-    """Use the user's key for masks. Without it masks differ after a restart, and more is asked again; no less."""
+    """Use the user's key for masks. Without it masks differ after a restart, and more is asked again."""
     try:
         configure_fingerprint_key(fingerprint_key())
     except OSError as error:
