@@ -50,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     run = Path(tempfile.mkdtemp(prefix="haltline-"))
     run.chmod(0o755)  # the server runs as a user of its own when the tests run as root
     os.environ[RUN_DIRECTORY] = str(run)
+    os.environ["XDG_DATA_HOME"] = str(run / "data")  # nothing of the user's own is read or written
     config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(RUN_DIRECTORY), ignore_errors=True))
 
 

@@ -28,7 +28,7 @@ from haltline.store.defaults import DEFAULT_CONDITIONS
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from conftest import Database, Maker
+    from tests.conftest import Database, Maker
 
 pytestmark = pytest.mark.anyio
 

@@ -101,6 +101,11 @@ class MemoryStore:
             self._write(changes, now)
             return changes
 
+    async def note(self, events: tuple[AuditEvent, ...]) -> None:
+        """Write audit entries that belong to no change."""
+        with self._lock:
+            self._write(Changes(audit=events), self._clock())
+
     async def find_halt(self, halt_id: str) -> Halt | None:
         """Return a halt wherever it lies."""
         with self._lock:

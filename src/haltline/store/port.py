@@ -16,6 +16,7 @@ from haltline.domain import SessionState
 from haltline.records import (
     ApiKey,
     AuditEntry,
+    AuditEvent,
     Changes,
     ConditionRow,
     Halt,
@@ -65,6 +66,9 @@ class Store(Protocol):
             HaltlineError: whatever the transition raised; nothing was written.
             Conflict: a waiver or a message in the changes was used up by somebody else; nothing was written.
         """
+
+    async def note(self, events: tuple[AuditEvent, ...]) -> None:
+        """Write audit entries that belong to no change."""
 
     async def find_halt(self, halt_id: str) -> Halt | None:
         """Return a halt wherever it lies, the archive included."""

@@ -8,6 +8,7 @@ from haltline.domain import SessionState
 from haltline.records import (
     ApiKey,
     AuditEntry,
+    AuditEvent,
     Changes,
     ConditionRow,
     Halt,
@@ -138,3 +139,9 @@ def change_key(
     changes = transition(found, now)
     write(connection, changes, None, now)
     return changes
+
+
+def note(connection: sa.Connection, events: tuple[AuditEvent, ...], clock: Clock | None) -> None:
+    """Write audit entries that belong to no change."""
+    now = now_of(connection, clock)
+    write(connection, Changes(audit=events), None, now)

@@ -22,6 +22,7 @@ from haltline.errors import StoreCorrupt, StoreUnavailable
 from haltline.records import (
     ApiKey,
     AuditEntry,
+    AuditEvent,
     Changes,
     ConditionRow,
     Halt,
@@ -100,6 +101,10 @@ class SqliteStore:
         return await self._write(
             lambda connection: transactions.change(connection, lookup, transition, self._clock)
         )
+
+    async def note(self, events: tuple[AuditEvent, ...]) -> None:
+        """Write audit entries that belong to no change."""
+        await self._write(lambda connection: queries.note(connection, events, self._clock))
 
     async def find_halt(self, halt_id: str) -> Halt | None:
         """Return a halt wherever it lies."""

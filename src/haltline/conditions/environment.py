@@ -1,0 +1,184 @@
+"""Environment: test and production kept apart, and each with its own credentials and services."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
+from haltline.conditions.facts import Facts
+from haltline.conditions.scope import PRODUCTION
+from haltline.domain import Finding, HaltType, Severity
+from haltline.text import environment_of, environments_in
+
+_TEST_RUNNERS = (
+    "pytest",
+    "tox",
+    "nox",
+    "jest",
+    "vitest",
+    "mocha",
+    "rspec",
+    "phpunit",
+    "go test",
+    "cargo test",
+    "npm test",
+    "npm run test",
+    "yarn test",
+    "pnpm test",
+    "mvn test",
+    "gradle test",
+    "dotnet test",
+    "manage.py test",
+    "rails test",
+    "mix test",
+    "make test",
+)
+_FIXTURES = ("seed", "fixture", "loaddata", "factory")
+
+
+def _declared(facts: Facts) -> str | None:
+    """Return the canonical name of the declared environment, or as written when nobody knows it."""
+    written = facts.action.environment
+    if written is None:
+        return None
+    return environment_of(written) or written.strip().lower()
+
+
+def _tagged(facts: Facts) -> dict[str, str]:
+    """Return the environments that the action's targets belong to, each with what says so."""
+    tags: dict[str, str] = {}
+    for text in (*facts.action.commands, *facts.action.paths):
+        for environment in environments_in(text):
+            tags.setdefault(environment, text)
+    for analysis in facts.analyses:
+        for effect in analysis.effects:
+            if effect.environment:
+                tags.setdefault(effect.environment, effect.target or analysis.text)
+    return tags
+
+
+def test_production_mix(facts: Facts, config: ConditionConfig) -> Finding | None:
+    """Find targets tagged with another environment than the declared one, production on one side."""
+    declared = _declared(facts)
+    tags = _tagged(facts)
+    strange = tuple(
+        f"{environment} ({source})"
+        for environment, source in sorted(tags.items())
+        if declared is not None and environment != declared and PRODUCTION in {environment, declared}
+    )
+    evidence = {"environment": declared, "action": facts.action.digest}
+    if strange:
+        return finding(
+            config,
+            f"The environment is declared as {declared}, but the action touches {listed(strange)}",
+            {**evidence, "touches": list(strange)},
+        )
+    if declared is None and PRODUCTION in tags and len(tags) > 1:
+        return finding(
+            config,
+            f"The action touches several environments at once: {listed(tuple(sorted(tags)))}",
+            {**evidence, "touches": sorted(tags)},
+        )
+    if declared is None and _changes_infrastructure(facts):
+        return finding(
+            config,
+            "Changes infrastructure without saying in which environment",
+            {**evidence, "touches": sorted(tags)},
+        )
+    return None
+
+
+def _changes_infrastructure(facts: Facts) -> bool:
+    """Whether a command changes something remote whose environment nothing tells."""
+    return any(
+        effect.kind == "remote_change" and effect.environment is None
+        for analysis in facts.analyses
+        for effect in analysis.effects
+    )
+
+
+def credential_confusion(facts: Facts, config: ConditionConfig) -> Finding | None:
+    """Find credentials that belong to another environment than the action."""
+    declared = _declared(facts)
+    if declared is None:
+        return None
+    strange = tuple(
+        f"{name} ({environment})"
+        for name in facts.credentials
+        for environment in sorted(environments_in(name))
+        if environment != declared
+    )
+    if not strange:
+        return None
+    return finding(
+        config,
+        f"Credentials of another environment than {declared}: {listed(strange)}",
+        {"environment": declared, "credentials": sorted(strange), "action": facts.action.digest},
+    )
+
+
+def shared_instances(facts: Facts, config: ConditionConfig) -> Finding | None:
+    """Find services that production and another environment both use."""
+    names = {environment_of(name) or name.lower(): set(services) for name, services in facts.services.items()}
+    shared = tuple(
+        f"{service} ({first}, {second})"
+        for first, second in combinations(sorted(names), 2)
+        for service in sorted(names[first] & names[second])
+    )
+    if not shared:
+        return None
+    return finding(config, f"Environments share the same service: {listed(shared)}", {"shared": list(shared)})
+
+
+def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | None:
+    """Find tests or fixtures that would run against a store of production."""
+    declared = _declared(facts)
+    for command in facts.action.commands:
+        words = " ".join(command.split())
+        runs_tests = any(runner in words for runner in _TEST_RUNNERS)
+        loads_fixtures = any(word in words.lower() for word in _FIXTURES)
+        if not runs_tests and not loads_fixtures:
+            continue
+        if declared == PRODUCTION or PRODUCTION in environments_in(command):
+            return finding(
+                config,
+                f"Tests or fixtures would run against production: {command}",
+                {"environment": declared, "action": facts.action.digest},
+            )
+    return None
+
+
+CONDITIONS = (
+    Condition(
+        name="test_production_mix",
+        halt_type=HaltType.ENVIRONMENT,
+        severity=Severity.CRITICAL,
+        summary="The declared environment and that of the action's targets differ, or cannot be told.",
+        advice="Name the environment, and use only hosts, files and profiles that belong to it.",
+        check=test_production_mix,
+    ),
+    Condition(
+        name="credential_confusion",
+        halt_type=HaltType.ENVIRONMENT,
+        severity=Severity.HIGH,
+        summary="A credential belongs to another environment than the action.",
+        advice="Use the credential of the environment you work in.",
+        check=credential_confusion,
+    ),
+    Condition(
+        name="shared_instances",
+        halt_type=HaltType.ENVIRONMENT,
+        severity=Severity.MEDIUM,
+        summary="The configurations of two environments name the same service.",
+        advice="Ask a person which environment the service belongs to before changing it.",
+        check=shared_instances,
+    ),
+    Condition(
+        name="production_test_data",
+        halt_type=HaltType.ENVIRONMENT,
+        severity=Severity.HIGH,
+        summary="Tests or fixtures run against a store of production.",
+        advice="Point the tests at a store of their own.",
+        check=production_test_data,
+    ),
+)

@@ -1,0 +1,79 @@
+"""Run the conditions over the facts: one that fails halts, the others still report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from haltline.conditions.catalogue import CATALOGUE
+from haltline.conditions.condition import ConditionConfig
+from haltline.conditions.configuration import Configuration
+from haltline.conditions.facts import Facts
+from haltline.domain import Finding, HaltType, ReasonCode, Severity
+from haltline.secrets import redact
+
+logger = logging.getLogger(__name__)
+
+
+def evaluate(facts: Facts, config: ConditionConfig) -> Finding | None:
+    """Run one condition; an exception becomes a critical finding, and every text of a finding is redacted."""
+    try:
+        found = CATALOGUE[config.condition_name].check(facts, config)
+    except Exception as error:  # noqa: BLE001 - a check that fails must halt, whatever it raised
+        problem = redact(f"{type(error).__name__}: {error}")
+        logger.error("condition %s failed: %s", config.condition_name, problem)  # noqa: TRY400 - no traceback: unredacted
+        return failed_check(config.condition_name, config.halt_type, problem)
+    return None if found is None else _redacted(found)
+
+
+def failed_check(condition_name: str, halt_type: HaltType, problem: str) -> Finding:
+    """Return the finding for a condition that could not be checked (specification, Error Handling)."""
+    return Finding(
+        condition_name=condition_name,
+        halt_type=halt_type,
+        severity=Severity.CRITICAL,
+        description=f"Halt check failed: {problem}",
+        evidence={"problem": problem},
+        waivable=False,
+        reason_code=ReasonCode.CHECK_FAILED,
+    )
+
+
+def late_check(config: ConditionConfig, seconds: float) -> Finding:
+    """Return the finding for a condition that did not answer in time."""
+    return Finding(
+        condition_name=config.condition_name,
+        halt_type=config.halt_type,
+        severity=Severity.CRITICAL,
+        description=f"Halt check failed: {config.condition_name} did not answer in {seconds * 1000:.0f} ms",
+        waivable=False,
+        reason_code=ReasonCode.DEADLINE_EXCEEDED,
+    )
+
+
+def broken_configuration(configuration: Configuration) -> Iterator[Finding]:
+    """Yield a critical finding for every row that does not make sense: it never vanishes."""
+    for name, problem in configuration.broken.items():
+        condition = CATALOGUE.get(name)
+        yield Finding(
+            condition_name=name,
+            halt_type=condition.halt_type if condition else HaltType.EXECUTION,
+            severity=Severity.CRITICAL,
+            description=redact(f"Halt check failed: configuration unreadable ({problem})"),
+            evidence={"problem": redact(problem)},
+            waivable=False,
+            reason_code=ReasonCode.CONFIGURATION_UNREADABLE,
+        )
+
+
+def _redacted(found: Finding) -> Finding:
+    return Finding(
+        condition_name=found.condition_name,
+        halt_type=found.halt_type,
+        severity=found.severity,
+        description=redact(found.description),
+        evidence=redact(found.evidence),
+        waivable=found.waivable,
+        reason_code=found.reason_code,
+        annotations=redact(found.annotations),
+    )

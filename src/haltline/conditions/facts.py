@@ -1,0 +1,163 @@
+"""Everything that a condition may look at, as values.
+
+Nothing here reads a file or a database: what must be read is gathered first and handed in. Facts that the
+agent declares and facts that Haltline has seen are separate fields, so that a condition can let the seen ones
+win.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from haltline.domain import digest
+from haltline.secrets import redact
+
+if TYPE_CHECKING:
+    from haltline.shell import Analysis
+
+
+def normalise_path(path: str, workspace: str | None = None) -> str:
+    """Return one spelling of a path: no backslashes, dots or doubled slashes, absolute in a workspace."""
+    text = path.replace("\\", "/")
+    if workspace is not None:
+        text = posixpath.join(workspace, text)
+    normal = posixpath.normpath(text)
+    return normal[1:] if normal.startswith("//") else normal
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool that the agent made, and whether it failed."""
+
+    tool: str
+    arguments: Any
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedChanges:
+    """What the action would change.
+
+    Attributes:
+        files_to_modify: paths, as the agent wrote them.
+        has_tests: whether tests cover the change.
+        has_rollback_plan: whether the change can be taken back.
+        tests_pass: whether the tests pass; None when nobody ran them.
+        contents: the text that would be written, by path.
+        dependents: files that use a file to be modified, by that file's path.
+    """
+
+    files_to_modify: tuple[str, ...] = ()
+    has_tests: bool = True
+    has_rollback_plan: bool = True
+    tests_pass: bool | None = None
+    contents: Mapping[str, str] = field(default_factory=dict)
+    dependents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Action:
+    """What the agent is about to do."""
+
+    operation: str
+    target_files: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    environment: str | None = None
+    changes: ProposedChanges | None = None
+    tool_arguments: Any = None
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that the action names, once, in the order in which they were named."""
+        proposed = self.changes.files_to_modify if self.changes else ()
+        return tuple(dict.fromkeys((*self.target_files, *proposed)))
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The action in JSON values, redacted: as people see it and as its digest binds it."""
+        summary: dict[str, Any] = {"operation": self.operation}
+        if self.paths:
+            summary["file_paths"] = list(self.paths)
+        if self.commands:
+            summary["commands"] = list(self.commands)
+        if self.environment is not None:
+            summary["environment"] = self.environment
+        if self.changes and self.changes.contents:
+            summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
+        if self.tool_arguments is not None:
+            summary["tool_arguments"] = self.tool_arguments
+        return redact(summary)  # nothing that is stored, a digest included, may help to guess a secret
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of the action: what an acknowledgement binds to."""
+        return digest(self.summary)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The action, what the agent declares around it, and what Haltline has recorded itself.
+
+    Attributes:
+        action: what is about to be done.
+        task_id: the task it belongs to.
+        files_read: paths read in this session: from the ledger where an adapter keeps one, declared
+            otherwise.
+        absent_files: paths of the action that provably do not exist yet.
+        declared_attempts: the agent's own count; None when it gave none.
+        recorded_attempts: failures of the task that Haltline has recorded since the last reset.
+        errors: declared and recorded errors of the task, the oldest first.
+        uncertainty: the agent's score from 0 to 10.
+        scope_boundary: what the action has to stay within.
+        instructions: what the user told the agent, in order.
+        outputs: text that would be shown or sent.
+        credentials: names (never values) of the credentials in use.
+        services: for each environment the services (hosts, DSNs) that its configuration names.
+        recent_responses: the agent's latest texts, the oldest first.
+        recent_calls: its latest tool calls, the oldest first.
+        workspace: the directory that relative paths start from.
+    """
+
+    action: Action
+    task_id: str | None = None
+    files_read: tuple[str, ...] = ()
+    absent_files: frozenset[str] = frozenset()
+    declared_attempts: int | None = None
+    recorded_attempts: int = 0
+    errors: tuple[str, ...] = ()
+    uncertainty: float | None = None
+    scope_boundary: str | None = None
+    instructions: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    credentials: tuple[str, ...] = ()
+    services: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    recent_responses: tuple[str, ...] = ()
+    recent_calls: tuple[ToolCall, ...] = ()
+    workspace: str | None = None
+
+    @property
+    def attempts(self) -> int:
+        """How often the task has failed: the greater of what the agent says and what was recorded."""
+        return max(self.declared_attempts or 0, self.recorded_attempts)
+
+    @cached_property
+    def analyses(self) -> tuple[Analysis, ...]:
+        """What each command of the action would do."""
+        if not self.action.commands:
+            return ()
+        from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
+
+        return tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
+
+    @property
+    def is_analysed(self) -> bool:
+        """Whether `analyses` is at hand; where it is not, asking for it may take long."""
+        return not self.action.commands or "analyses" in self.__dict__
+
+    def path_key(self, path: str) -> str:
+        """Return the spelling under which a path is compared with other paths."""
+        return normalise_path(path, self.workspace)

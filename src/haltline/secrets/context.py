@@ -1,0 +1,249 @@
+"""Secrets that only their place gives away: `password=`, `Bearer`, URI userinfo, command-line options.
+
+Such findings never block; they are redacted wherever Haltline stores or prints, and flagged in calls.
+"""
+
+from __future__ import annotations
+
+from math import log2
+from typing import TYPE_CHECKING
+
+from haltline.secrets.keynames import (
+    FRAGMENTS,
+    NOT_SECRET_NAMES,
+    NOT_SECRET_SUFFIXES,
+    PASSWORD_NAMES,
+    SECRET_NAMES,
+)
+from haltline.secrets.model import Hit, Tier
+from haltline.secrets.patterns import compiled
+from haltline.secrets.placeholders import is_placeholder, is_template
+from haltline.secrets.validators import decode_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME_LIMIT = 48
+_VALUE_LIMIT = 512
+_QUOTES = "\"'`"
+_MINIMUM_PASSWORD = 6
+_MINIMUM_SECRET = 8
+_MINIMUM_UNQUOTED = 10
+_MINIMUM_ENTROPY = 2.8
+
+# After a name: its rest, a closing quote or bracket, perhaps a type, an operator. One run for each part.
+_ASSIGNMENT = (
+    r"[\w.\-]{0,40}(?:\\?[\"'`])?\]?[ \t]{0,8}"
+    r"(?::[ \t]{0,2}(?:str|String|string|&str|char)(?:[ \t]*\|[ \t]*None)?[ \t]{0,8}(?==))?"
+    r"(?:=>|:=|={1,3}|:|,|\(|>)[ \t]{0,8}(?:[rbuf]{1,2}(?=[\"']))?"
+)
+_OPTION = r"[\w\-]{0,40}[ \t=]{1,8}"
+_UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,512}"
+_USERINFO = r"[^\s/:@\"'<>?#]{0,100}:([^\s/@\"'<>]{3,256})@[A-Za-z0-9\[$]"
+_BEARER = r"earer[ \t]{1,4}(?:\\?[\"'])?([A-Za-z0-9._~+/=\-]{16,2000})"
+_BASIC = r"asic[ \t]{1,4}([A-Za-z0-9+/_\-]{8,512}={0,2})"
+_CURL_USER = r"(?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'$]{1,100}:([^\s\"']{3,256})"
+_MYSQL_OPTION = (
+    r"(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n|;&]{0,200}?[ \t])?"
+    r"-p[\"']?([^\s\"'$-][^\s\"']{4,128})"
+)
+_SSHPASS = r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"'$-][^\s\"']{4,128})"
+_SPOKEN = (
+    r"(?:password|passphrase|secret|token|api key)[ \t]{1,3}(?:is|was)[: \t]{1,3}[\"'`]?([^\s\"'`]{6,256})"
+)
+
+# What stands by itself: a text that must occur, the expression to run then, and the rule to report.
+_PHRASES = (
+    ("curl", _CURL_USER, "basic-password"),
+    ("mysql", _MYSQL_OPTION, "password"),
+    ("mariadb", _MYSQL_OPTION, "password"),
+    ("sshpass", _SSHPASS, "password"),
+)
+
+_IDENTIFIER = r"[A-Za-z_$@][A-Za-z_$]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
+_HASH = r"(?:sha(?:1|256|384|512)[-:=])[A-Za-z0-9+/=]+|\$2[aby]\$.*"
+_NUMBER = r"[-+0-9.,:eExX_ %/T]+|0[xX][0-9a-fA-F]+"
+_DUMMY_PASSWORDS = frozenset(
+    {
+        "pass",
+        "password",
+        "passwd",
+        "pwd",
+        "secret",
+        "token",
+        "user",
+        "username",
+        "pw",
+        "postgres",
+        "root",
+        "admin",
+    }
+)
+
+
+def find_in_context(text: str) -> list[Hit]:
+    """Return the values of a text that stand where secrets stand and look like one."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+    hits: list[Hit] = []
+    for fragment in FRAGMENTS:
+        if fragment in lowered:
+            hits.extend(_assigned(text, lowered, fragment))
+    hits.extend(_in_headers_and_addresses(text, lowered))
+    for needle, expression, rule in _PHRASES:
+        if needle in lowered:
+            hits.extend(_everywhere(text, expression, rule))
+    if " is " in lowered or " was " in lowered:
+        hits.extend(_spoken(text, lowered))
+    return hits
+
+
+def _in_headers_and_addresses(text: str, lowered: str) -> Iterator[Hit]:
+    if "@" in text:
+        for position in _positions(text, "://"):
+            yield from _captured(text, position + 3, _USERINFO, "uri-password")
+    for position in _positions(lowered, "bearer"):
+        yield from _captured(text, position + 1, _BEARER, "bearer-token")
+    yield from _basic(text, lowered)
+
+
+def _positions(text: str, literal: str) -> Iterator[int]:
+    position = text.find(literal)
+    while position >= 0:
+        yield position
+        position = text.find(literal, position + len(literal))
+
+
+def _captured(text: str, position: int, expression: str, rule: str) -> Iterator[Hit]:
+    """Yield what an expression captures at a position, unless it only stands for a secret."""
+    match = compiled(expression).match(text, position)
+    if match is None or _stands_for_a_secret(match[1]) or match[1].lower() in _DUMMY_PASSWORDS:
+        return
+    yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
+
+
+def _everywhere(text: str, expression: str, rule: str) -> Iterator[Hit]:
+    for match in compiled(expression).finditer(text):
+        if not _stands_for_a_secret(match[1]):
+            yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
+
+
+def _spoken(text: str, lowered: str) -> Iterator[Hit]:
+    for match in compiled(_SPOKEN).finditer(lowered):
+        start, end = match.span(1)
+        value = text[start:end].rstrip(".,;)")
+        if is_secret_value("", value, "password", quoted=True):
+            yield Hit("password", Tier.CONTEXT, start, start + len(value), value)
+
+
+def _basic(text: str, lowered: str) -> Iterator[Hit]:
+    pattern = compiled(_BASIC)
+    for position in _positions(lowered, "basic "):
+        match = pattern.match(text, position + 1)
+        pair = decode_base64(match[1]) if match else None
+        if match and pair and b":" in pair and pair.isascii():
+            yield Hit("basic-credentials", Tier.CONTEXT, match.start(1), match.end(1), match[1])
+
+
+def _stands_for_a_secret(value: str) -> bool:
+    return is_template(value) or is_placeholder(value)
+
+
+def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
+    assignment = compiled(_ASSIGNMENT)
+    for position in _positions(lowered, fragment):
+        match = assignment.match(text, position + len(fragment))
+        option = None
+        if match is None:
+            option = compiled(_OPTION).match(text, position + len(fragment))
+        found = match or option
+        if found is None:
+            continue
+        begin = _name_start(text, position)
+        name = lowered[begin : position + len(fragment)] + _name_rest(lowered, position + len(fragment))
+        if match is None and not name.startswith("--"):
+            continue
+        kind = kind_of_name(name)
+        if not kind:
+            continue
+        span = _value_span(text, found.end())
+        if span is None:
+            continue
+        start, end, quoted = span
+        value = text[start:end]
+        if is_secret_value(name, value, kind, quoted=quoted):
+            yield Hit(kind, Tier.CONTEXT, start, end, value)
+
+
+def _name_start(text: str, position: int) -> int:
+    begin = position
+    lowest = max(0, position - _NAME_LIMIT)
+    while begin > lowest and (text[begin - 1].isalnum() or text[begin - 1] in "_-."):
+        begin -= 1
+    return begin
+
+
+def _name_rest(lowered: str, position: int) -> str:
+    end = position
+    highest = min(len(lowered), position + _NAME_LIMIT)
+    while end < highest and (lowered[end].isalnum() or lowered[end] in "_-"):
+        end += 1
+    return lowered[position:end]
+
+
+def _value_span(text: str, start: int) -> tuple[int, int, bool] | None:
+    """Return where a value begins and ends, and whether it is quoted."""
+    escaped = text.startswith("\\", start)
+    at = start + escaped
+    if at < len(text) and text[at] in _QUOTES:
+        closing = ("\\" if escaped else "") + text[at]
+        end = text.find(closing, at + 1, at + 1 + _VALUE_LIMIT)
+        newline = text.find("\n", at + 1, end) if end >= 0 else 0
+        return None if end < 0 or newline >= 0 else (at + 1, end, True)
+    match = compiled(_UNQUOTED).match(text, start)
+    if match is None:
+        return None
+    value = match[0].rstrip(".:")
+    return start, start + len(value), False
+
+
+def kind_of_name(name: str) -> str:
+    """Return "password" or "secret-value" for a name that secrets are kept under, else an empty text.
+
+    The last word decides: `token_url` names a URL, `max_tokens` a number, `publicKey` a public key.
+    """
+    plain = name.lower().strip("-._")
+    squeezed = plain.replace("_", "").replace("-", "").replace(".", "")
+    if squeezed.endswith(NOT_SECRET_SUFFIXES) or any(word in squeezed for word in NOT_SECRET_NAMES):
+        return ""
+    if any(word in squeezed for word in PASSWORD_NAMES):
+        return "password"
+    if any(word in squeezed for word in SECRET_NAMES):
+        return "secret-value"
+    return ""
+
+
+def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
+    """True when a value under such a name looks like a secret rather than a reference, a name or a number."""
+    least = _MINIMUM_PASSWORD if kind == "password" else _MINIMUM_SECRET
+    if len(value) < (least if quoted or kind == "password" else _MINIMUM_UNQUOTED):
+        return False
+    if _stands_for_a_secret(value) or value.lower() in _DUMMY_PASSWORDS or value.lower() in name:
+        return False
+    if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH)):
+        return False
+    if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@")):
+        return False
+    has_digit = any(character.isdigit() for character in value)
+    has_letter = any(character.isalpha() for character in value)
+    if kind == "password":
+        has_symbol = any(character in "!@#$%^&*+=?~" for character in value)
+        return has_letter and (has_digit or (has_symbol and quoted))
+    return has_digit and has_letter and entropy(value) >= _MINIMUM_ENTROPY
+
+
+def entropy(value: str) -> float:
+    """Return the Shannon entropy of a text in bits for each character."""
+    size = len(value)
+    return -sum((share := value.count(character) / size) * log2(share) for character in set(value))

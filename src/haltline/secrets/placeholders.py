@@ -1,0 +1,80 @@
+"""What looks like a secret and stands for one: placeholders, templates, documentation examples."""
+
+from __future__ import annotations
+
+from haltline.secrets.patterns import compiled
+
+# Words that no generator puts into a token, in the upper case that the text is compared in.
+_WORDS = (
+    "EXAMPLE",
+    "PLACEHOLDER",
+    "REDACTED",
+    "CHANGEME",
+    "CHANGE_ME",
+    "CHANGE-ME",
+    "REPLACE_ME",
+    "REPLACE-ME",
+    "REPLACEME",
+    "YOUR_",
+    "YOUR-",
+    "YOURTOKEN",
+    "YOURAPIKEY",
+    "YOURPASS",
+    "INSERT_",
+    "INSERT-",
+    "DUMMY",
+    "XXXX",
+    "****",
+    "....",
+    "____",
+    "----",
+    "TODO",
+    "FIXME",
+    "NOT_A_REAL",
+    "NOT-A-REAL",
+    "NOTAREAL",
+    "MY_SECRET",
+    "MY-SECRET",
+    "SOME_SECRET",
+    "A_SECRET",
+    "MASKED",
+    "SANITIZED",
+)
+_MINIMUM_DISTINCT = 5
+_MINIMUM_LONGEST_PERIOD = 5
+_STEPS = (
+    "0123456789|1234567890|abcdefghij|ABCDEFGHIJ|abcdef0123456|ABCDEF0123456|qwertyuiop|9876543210"
+    "|0123456789abcdef|deadbeefdeadbeef"
+)
+_TEMPLATE = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z]|%\(|%[sd]|\$[A-Za-z_]|@@|#\{|\[[A-Z_]+\]"
+
+
+def is_template(value: str) -> bool:
+    """True when a value is filled in elsewhere: `$VAR`, `${VAR}`, `{{ var }}`, `<token>`, `%(name)s`."""
+    return compiled(_TEMPLATE).search(value) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """True when a value only stands for a secret: words of documentation, or a handful of characters.
+
+    Decided by the value's own form; what surrounds it does not count, since an attacker chooses that too.
+    """
+    upper = value.upper()
+    if any(word in upper for word in _WORDS):
+        return True
+    return len(set(value)) < min(_MINIMUM_DISTINCT, len(value))
+
+
+def is_sequence(value: str) -> bool:
+    """True when two thirds of a value are counting or keyboard rows, or its end repeats a short period.
+
+    Such values are made up more often than not, but people do use them: they are flagged and do not block.
+    """
+    covered = sum(len(match[0]) for match in compiled(_STEPS).finditer(value))
+    if covered * 3 >= len(value) * 2:
+        return True
+    body = value[-24:]
+    return any(
+        len(body) >= 4 * period and body == (body[:period] * (len(body) // period + 1))[: len(body)]
+        for period in range(1, _MINIMUM_LONGEST_PERIOD)
+    )

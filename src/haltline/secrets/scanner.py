@@ -1,0 +1,242 @@
+"""Scans texts and nested objects for secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name
+from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
+from haltline.secrets.matcher import find_tokens
+from haltline.secrets.model import TIER_RANK, Hit, PathPart, SecretFinding, Tier
+from haltline.secrets.patterns import compiled
+
+if TYPE_CHECKING:
+    from haltline.secrets.known import KnownValues
+
+MAXIMUM_DEPTH = 64
+UNSCANNED = "unscanned"
+_OTHER_KINDS = (
+    "known-value",
+    "password",
+    "secret-value",
+    "uri-password",
+    "bearer-token",
+    "basic-credentials",
+    "basic-password",
+    "aws-secret-access-key",
+    UNSCANNED,
+)
+_FORTY_CHARACTERS = r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+_AWS_NAME = r"(?i)aws.{0,20}?(?:key|id|token|secret)|access[_-]?key"
+_NEAR = 250
+_HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+
+
+@cache
+def kinds() -> frozenset[str]:
+    """Return every kind that a sentinel can name."""
+    from haltline.secrets.formats import FORMATS  # noqa: PLC0415 - the tables load with the first scan
+
+    return frozenset({*(form.kind for form in FORMATS), *_OTHER_KINDS})
+
+
+def scan_text(text: str, known: KnownValues | None = None) -> list[Hit]:
+    """Return the secrets of one text, in order and without overlaps; sentinels are passed over."""
+    spans = sentinel_spans(text, kinds())
+    if not spans:
+        return _scan_segment(text, known)
+    hits: list[Hit] = []
+    begin = 0
+    for start, end in [*spans, (len(text), len(text))]:
+        hits.extend(
+            hit._replace(start=hit.start + begin, end=hit.end + begin)
+            for hit in _scan_segment(text[begin:start], known)
+        )
+        begin = end
+    return hits
+
+
+def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
+    hits = find_tokens(text)
+    hits.extend(find_in_context(text))
+    if known is not None:
+        hits.extend(known.find(text))
+    if not hits:
+        return hits
+    hits = _with_aws_pairs(text, hits)
+    return _merged(text, hits)
+
+
+def _with_aws_pairs(text: str, hits: list[Hit]) -> list[Hit]:
+    """Raise AWS key ids that stand beside their secret or under their name, and report the secret.
+
+    An id alone is not a secret; forty characters alone could be anything.
+    """
+    result = []
+    for hit in hits:
+        if hit.rule != "aws-access-key-id":
+            result.append(hit)
+            continue
+        begin, end = max(0, hit.start - _NEAR), hit.end + _NEAR
+        secrets = [
+            match
+            for match in compiled(_FORTY_CHARACTERS).finditer(text, begin, end)
+            if not _HEX_DIGITS.issuperset(match[0])
+        ]
+        named = compiled(_AWS_NAME).search(text, max(0, hit.start - 40), hit.start)
+        result.append(hit._replace(tier=Tier.FORMAT) if secrets or named else hit)
+        result.extend(
+            Hit("aws-secret-access-key", Tier.FORMAT, match.start(), match.end(), match[0])
+            for match in secrets
+            if "EXAMPLE" not in match[0]
+        )
+    return result
+
+
+def _merged(text: str, hits: list[Hit]) -> list[Hit]:
+    """Return hits without overlaps: those that overlap become one, of the surest rule, over all they cover.
+
+    Covering less would leave a part of the weaker secret standing.
+    """
+    merged: list[Hit] = []
+    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        if not merged or hit.start >= merged[-1].end:
+            merged.append(hit)
+            continue
+        last = merged[-1]
+        surer = hit if TIER_RANK[hit.tier] < TIER_RANK[last.tier] else last
+        if last.tier is not Tier.CONTEXT and hit.end <= last.end:
+            # A token that carries another one (a GitHub App's carries a JWT) keeps its name.
+            surer = last._replace(tier=surer.tier)
+        end = max(last.end, hit.end)
+        whole = surer.start == last.start and surer.end == end
+        value = surer.value if whole else text[last.start : end]
+        merged[-1] = Hit(surer.rule, surer.tier, last.start, end, value, surer.decoded)
+    return merged
+
+
+def as_text(value: bytes | bytearray) -> str:
+    """Return bytes as text that `as_bytes` turns back into the same bytes."""
+    return bytes(value).decode("utf-8", "surrogateescape")
+
+
+def leaf_hits(text: str, name: str, known: KnownValues | None = None) -> list[Hit]:
+    """Return the secrets of a text that stands under a name: the name may be what makes it one."""
+    hits = scan_text(text, known)
+    kind = kind_of_name(name) if name else ""
+    if not kind or (hits and hits[0].start == 0 and hits[-1].end == len(text)):
+        return hits
+    if sentinel_spans(text, kinds()) or not is_secret_value(name, text, kind, quoted=True):
+        return hits
+    return _merged(text, [*hits, Hit(kind, Tier.CONTEXT, 0, len(text), text)])
+
+
+def foreign_text(value: Any) -> str | None:
+    """Return the text of an object that JSON does not know, or None when it has none."""
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - any object may come; one without a text counts as unscanned, never as clean
+        return None
+
+
+def is_plain(value: Any) -> bool:
+    """True for values that cannot hold a secret: null, booleans and numbers."""
+    return value is None or isinstance(value, bool | int | float)
+
+
+class _ObjectScan:
+    """One walk through an object; containers are visited once, so shared parts and cycles cost nothing."""
+
+    __slots__ = ("_known", "_seen", "findings")
+
+    def __init__(self, known: KnownValues | None) -> None:
+        self._known = known
+        self._seen: set[int] = set()
+        self.findings: list[SecretFinding] = []
+
+    def visit(self, value: Any, path: tuple[PathPart, ...], name: str) -> None:
+        if isinstance(value, str):
+            self._text(value, path, name)
+        elif isinstance(value, bytes | bytearray):
+            self._text(as_text(value), path, name)
+        elif is_plain(value):
+            return
+        elif isinstance(value, Mapping | Sequence | AbstractSet):
+            self._container(value, path, name)
+        else:
+            text = foreign_text(value)
+            if text is None:
+                self.findings.append(_unscanned(path))
+            else:
+                self._text(text, path, name)
+
+    def _text(self, text: str, path: tuple[PathPart, ...], name: str, *, in_key: bool = False) -> None:
+        hits = leaf_hits(text, name, self._known)
+        self.findings.extend(_finding(hit, path, in_key=in_key) for hit in hits)
+
+    def _container(self, value: Any, path: tuple[PathPart, ...], name: str) -> None:
+        if id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        if len(path) >= MAXIMUM_DEPTH:
+            self.findings.append(_unscanned(path))
+        elif isinstance(value, Mapping):
+            for key, child in value.items():
+                text = key_text(key)
+                hits = scan_text(text, self._known)
+                shown = (*path, masked(text, hits) if hits else text)
+                self.findings.extend(_finding(hit, shown, in_key=True) for hit in hits)
+                self.visit(child, shown, text)
+        else:
+            for index, child in enumerate(value):
+                self.visit(child, (*path, index), name)
+
+
+def key_text(key: Any) -> str:
+    """Return a mapping's key as text; a key that has none is shown as `?`."""
+    if isinstance(key, bytes | bytearray):
+        return as_text(key)
+    return key if isinstance(key, str) else foreign_text(key) or "?"
+
+
+def masked(text: str, hits: list[Hit]) -> str:
+    """Return a text with a sentinel in the place of each hit."""
+    parts = []
+    begin = 0
+    for hit in hits:
+        parts.append(text[begin : hit.start])
+        parts.append(sentinel(hit.rule, hit.value))
+        begin = hit.end
+    parts.append(text[begin:])
+    return "".join(parts)
+
+
+def _finding(hit: Hit, path: tuple[PathPart, ...], *, in_key: bool) -> SecretFinding:
+    return SecretFinding(
+        hit.rule, hit.tier, hit.start, hit.end, path, in_key, hit.decoded, fingerprint(hit.value)
+    )
+
+
+def _unscanned(path: tuple[PathPart, ...]) -> SecretFinding:
+    """What was not looked at is reported as if it held a secret."""
+    return SecretFinding(UNSCANNED, Tier.FORMAT, 0, 0, path)
+
+
+def scan(value: Any, *, known: KnownValues | None = None) -> tuple[SecretFinding, ...]:
+    """Return the secrets in a text, bytes, or nested mappings and sequences, keys included; never raises.
+
+    Positions count characters of the text that the path leads to (of its UTF-8 decoding, for bytes). What
+    lies deeper than 64 levels is not looked at and reported as `unscanned`, which blocks.
+
+    Args:
+        value: any JSON-like value; other objects are looked at as their text.
+        known: secrets that this process holds, to be recognised in any form.
+    """
+    if isinstance(value, str):
+        return tuple(_finding(hit, (), in_key=False) for hit in scan_text(value, known))
+    walk = _ObjectScan(known)
+    walk.visit(value, (), "")
+    return tuple(walk.findings)

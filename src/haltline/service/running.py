@@ -1,0 +1,88 @@
+"""Run the conditions beside the event loop, so that one that hangs holds nobody up but itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import anyio
+
+from haltline.conditions.condition import ConditionConfig
+from haltline.conditions.evaluate import evaluate, late_check
+from haltline.conditions.facts import Facts
+from haltline.domain import Finding
+from haltline.store.worker import Lanes
+
+_LEAST_SHARE_SECONDS = 0.02
+
+
+class _Batch:
+    """Conditions that one thread runs in order; what is done and what is running can be seen from outside."""
+
+    def __init__(self, facts: Facts, configs: Sequence[ConditionConfig]) -> None:
+        self.facts = facts
+        self.configs = configs
+        self.findings: list[Finding] = []
+        self.done = 0
+        self.abandoned = False
+
+    def run(self) -> None:
+        """Run the conditions until all are done or nobody waits any more."""
+        for config in self.configs:
+            found = evaluate(self.facts, config)
+            if self.abandoned:
+                return
+            if found is not None:
+                self.findings.append(found)
+            self.done += 1
+
+
+async def run_conditions(
+    lanes: Lanes, facts: Facts, configs: Sequence[ConditionConfig], seconds: float
+) -> tuple[Finding, ...]:
+    """Return the findings of the conditions, in their order, within a time.
+
+    They run in one thread, one after another, since each takes microseconds. One that does not return is left
+    behind and reported as a failed check; the others go on in another thread with half of the remaining time.
+    """
+    ends = anyio.current_time() + seconds
+    findings: list[Finding] = []
+    waiting = [config for config in configs if config.enabled]
+    while waiting:
+        left = ends - anyio.current_time()
+        if left <= 0:
+            return (*findings, *(late_check(config, seconds) for config in waiting))
+        batch = _Batch(facts, waiting)
+        with anyio.move_on_after(max(left / 2, min(left, _LEAST_SHARE_SECONDS))):
+            await lanes.run_abandonable(batch.run)
+        batch.abandoned = True
+        done = batch.done
+        findings += batch.findings
+        if done < len(waiting):
+            findings.append(late_check(waiting[done], seconds))
+        waiting = waiting[done + 1 :]
+    return tuple(findings)
+
+
+def with_absent_files(facts: Facts) -> Facts:
+    """Return the facts with those of the action's files that provably do not exist yet.
+
+    Proof needs a workspace: without one nobody knows where a relative path starts. A path whose folder cannot
+    be looked into is not proved absent, and a dangling symbolic link exists.
+    """
+    if facts.workspace is None or not facts.action.paths:
+        return facts
+    return replace(
+        facts, absent_files=frozenset(p for p in facts.action.paths if _is_absent(facts.path_key(p)))
+    )
+
+
+def _is_absent(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False

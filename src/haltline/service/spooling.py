@@ -1,0 +1,101 @@
+"""Events that the database could not take: written to the local spool, and replayed when it is back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from haltline import lifecycle
+from haltline.domain import HaltType, Principal, PrincipalKind, SessionState, Severity
+from haltline.errors import Conflict, NotFound
+from haltline.lifecycle import NewHalt
+from haltline.records import AuditEvent, Session, SessionLookup
+
+if TYPE_CHECKING:
+    from haltline.service.context import ServiceContext
+
+logger = logging.getLogger(__name__)
+
+REPLAYER = Principal(PrincipalKind.SERVICE, "spool")
+
+
+def event_of(
+    halts: tuple[NewHalt, ...], token_hash: str | None, open_as: Session | None, at: str
+) -> dict[str, Any]:
+    """Return the spool's line for halts that could not be stored. Their texts are redacted already.
+
+    Args:
+        halts: what to record.
+        token_hash: the session; None when the request named none.
+        open_as: the session to open when it is not there yet.
+        at: when it happened, as UTC text.
+    """
+    session = None
+    if open_as is not None:
+        session = {"id": open_as.id, "name": open_as.name, "agent_name": open_as.agent_name}
+    return {"at": at, "token_hash": token_hash, "session": session, "halts": [asdict(halt) for halt in halts]}
+
+
+async def replay(context: ServiceContext) -> int:
+    """Hand every spooled halt to the database, by id: replaying the same one twice changes nothing.
+
+    Returns how many were handed over. A halt of no session goes to the audit log.
+
+    Raises:
+        StoreError: the database failed; the spool keeps what it has.
+    """
+    count = 0
+    with context.spool.claim() as claim:
+        for event in claim.events:
+            for halt in event["halts"]:
+                await _replay_halt(context, event, _halt_of(halt, event["at"]))
+                count += 1
+        context.spool.finish(claim)
+    if count:
+        logger.warning("replayed %d halts from the spool", count)
+    return count
+
+
+async def _replay_halt(context: ServiceContext, event: Mapping[str, Any], halt: NewHalt) -> None:
+    token_hash = event["token_hash"]
+    if token_hash is None:
+        await note(context, halt, REPLAYER)
+        return
+    lookup = SessionLookup(token_hash=token_hash, halt_id=halt.id)
+    open_as = _session_of(context, event)
+    transition = lifecycle.record_halts((halt,), REPLAYER, new_id=context.new_id, open_as=open_as)
+    try:
+        await context.store.change(lookup, transition)
+    except (NotFound, Conflict):
+        await note(context, halt, REPLAYER)
+
+
+async def note(context: ServiceContext, halt: NewHalt, actor: Principal) -> None:
+    """Write a halt that belongs to no open session to the audit log."""
+    payload = {"description": halt.description, "context": dict(halt.context or {})}
+    await context.store.note((AuditEvent(str(actor), "check.failed", halt.id, None, payload),))
+
+
+def _session_of(context: ServiceContext, event: Mapping[str, Any]) -> Session | None:
+    session = event["session"]
+    if session is None:
+        return None
+    now = context.clock()
+    return Session(
+        id=session["id"],
+        token_hash=event["token_hash"],
+        name=session["name"],
+        agent_name=session["agent_name"],
+        state=SessionState.ACTIVE,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _halt_of(values: Mapping[str, Any], at: str) -> NewHalt:
+    """Return a spooled halt, with the time at which it happened in its context."""
+    halt_type, severity = HaltType(values["halt_type"]), Severity(values["severity"])
+    spooled = {**(values["context"] or {}), "spooled_at": at}
+    return NewHalt(**{**values, "halt_type": halt_type, "severity": severity, "context": spooled})

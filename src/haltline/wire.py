@@ -1,0 +1,346 @@
+"""The operations' inputs and outputs, field for field as in the specification (API Design).
+
+Inputs refuse fields that they do not know: a misspelt `comands` must not silently skip a check. Outputs may
+carry more than the specification names; what it names is not renamed. Limits are those of DESIGN §12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from haltline.domain import Decision, ReasonCode, SessionState
+from haltline.errors import InvalidInput
+
+MAX_DESCRIPTION = 4_000
+MAX_CONTEXT_BYTES = 64 * 1024
+MAX_COMMAND = 64 * 1024
+MAX_NAME = 512
+MAX_PATHS = 1_000
+MAX_NESTING = 32
+MAX_CONTENT_BYTES = 1024 * 1024
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
+Path = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
+Command = Annotated[str, StringConstraints(max_length=MAX_COMMAND)]
+Paths = Annotated[list[Path], Field(max_length=MAX_PATHS)]
+Commands = Annotated[list[Command], Field(max_length=MAX_PATHS)]
+Texts = Annotated[
+    list[Annotated[str, StringConstraints(max_length=MAX_CONTEXT_BYTES)]], Field(max_length=MAX_PATHS)
+]
+
+SeverityName = Literal["low", "medium", "high", "critical"]
+HaltTypeName = Literal["code_safety", "scope", "environment", "execution", "security", "uncertainty"]
+
+
+class Input(BaseModel):
+    """Base of the inputs: strict types, no unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Output(BaseModel):
+    """Base of the outputs."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class ToolCallFact(Input):
+    """One of the agent's latest tool calls."""
+
+    tool: Name
+    arguments: Any = None
+    failed: bool
+
+
+class CurrentContext(Input):
+    """What the agent is about to do, and what it knows. Fields after `user_instructions` are additions."""
+
+    operation: Text
+    target_files: Paths | None = None
+    files_read: Paths | None = None
+    attempt_number: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    previous_errors: Texts | None = None
+    uncertainty_score: Annotated[float, Field(ge=0, le=10)] | None = None
+    environment: Name | None = None
+    commands: Commands | None = None
+    scope_boundary: Annotated[str, StringConstraints(max_length=MAX_CONTEXT_BYTES)] | None = None
+    user_instructions: Texts | None = None
+    tool_arguments: Any = None
+    outputs: Texts | None = None
+    credentials: Annotated[list[Name], Field(max_length=MAX_PATHS)] | None = None
+    services: dict[Name, Annotated[list[Name], Field(max_length=MAX_PATHS)]] | None = None
+    recent_responses: Texts | None = None
+    recent_calls: Annotated[list[ToolCallFact], Field(max_length=MAX_PATHS)] | None = None
+
+
+class ProposedChangesInput(Input):
+    """What the action would change. Fields after `has_rollback_plan` are additions."""
+
+    files_to_modify: Paths
+    has_tests: bool
+    has_rollback_plan: bool
+    tests_pass: bool | None = None
+    contents: dict[Path, str] | None = None
+    dependents: dict[Path, Paths] | None = None
+
+
+class CheckHaltConditionsInput(Input):
+    """Input of `guardrail_check_halt_conditions`."""
+
+    session_token: Name
+    task_id: Name | None = None
+    current_context: CurrentContext
+    proposed_changes: ProposedChangesInput | None = None
+
+
+class HaltReason(Output):
+    """A condition that triggered."""
+
+    halt_type: str
+    condition_name: str
+    severity: str
+    description: str
+    auto_recorded: bool
+    halt_id: str | None = None
+
+
+class ContextAnnotations(Output):
+    """More context for the user."""
+
+    files_not_read: list[str] | None = None
+    conflicting_instructions: list[str] | None = None
+    similar_previous_errors: list[str] | None = None
+
+
+class Guidance(Output):
+    """What a person wrote when settling a halt; the agent gets it once."""
+
+    halt_id: str
+    condition_name: str | None
+    resolution: str
+    text: str
+    by: str | None
+
+
+class CheckHaltConditionsOutput(Output):
+    """Output of `guardrail_check_halt_conditions`. Fields after `context_annotations` are additions."""
+
+    should_halt: bool
+    halt_reasons: list[HaltReason]
+    highest_severity: SeverityName
+    recommended_action: str
+    context_annotations: ContextAnnotations | None = None
+    verdict: Decision
+    reason_code: ReasonCode | None = None
+    guidance: list[Guidance] = Field(default_factory=list)
+    session_state: SessionState | None = None
+    waived: list[str] = Field(default_factory=list)
+    event_stored: Literal["database", "spool", "nowhere"] | None = None
+
+
+class RecordHaltContext(Input):
+    """Context of a halt that is recorded by hand."""
+
+    file_paths: Paths | None = None
+    commands: Commands | None = None
+    error_messages: Texts | None = None
+    uncertainty_score: Annotated[float, Field(ge=0, le=10)] | None = None
+    attempt_number: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+
+
+class RecordHaltInput(Input):
+    """Input of `guardrail_record_halt`."""
+
+    session_token: Name
+    task_id: Name | None = None
+    halt_type: HaltTypeName
+    condition_name: Name | None = None
+    description: Text
+    severity: SeverityName
+    context: RecordHaltContext | None = None
+    attempt_count: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    previous_error: Annotated[str, StringConstraints(max_length=MAX_CONTEXT_BYTES)] | None = None
+    auto_escalate: bool | None = None
+
+
+class RecordHaltOutput(Output):
+    """Output of `guardrail_record_halt`. `event_stored` is an addition."""
+
+    halt_id: str
+    recorded_at: str
+    requires_acknowledgment: bool
+    escalation_triggered: bool | None = None
+    event_stored: Literal["database", "spool"] = "database"
+
+
+class AcknowledgeHaltInput(Input):
+    """Input of `guardrail_acknowledge_halt`."""
+
+    session_token: Name
+    halt_id: Name
+    resolution: Literal["resolved", "escalated", "dismissed"]
+    resolution_notes: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION)] | None = None
+    acknowledged_by: Name | None = None
+    continue_with_caution: bool | None = None
+
+
+class AcknowledgeHaltOutput(Output):
+    """Output of `guardrail_acknowledge_halt`. `session_state` is an addition."""
+
+    confirmed: bool
+    halt_id: str
+    acknowledged_at: str
+    session_can_resume: bool
+    warnings: list[str] | None = None
+    session_state: SessionState | None = None
+
+
+class GetSessionHaltsInput(Input):
+    """Input of `guardrail_get_session_halts`."""
+
+    session_token: Name
+    include_acknowledged: bool = False
+    halt_type: HaltTypeName | None = None
+    severity: SeverityName | None = None
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 50
+    offset: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+
+
+class HaltEvent(Output):
+    """A halt as `guardrail_get_session_halts` lists it. Fields after `resolution` are additions."""
+
+    halt_id: str
+    halt_type: str
+    severity: str
+    description: str
+    triggered_at: str
+    acknowledged: bool
+    acknowledged_at: str | None = None
+    resolution: str | None = None
+    session_id: str | None = None
+    task_id: str | None = None
+    condition_name: str | None = None
+    acknowledged_by: str | None = None
+    resolution_notes: str | None = None
+    attempt_count: int | None = None
+    previous_error: str | None = None
+    context: dict[str, Any] | None = None
+    escalate_at: str | None = None
+
+
+class GetSessionHaltsOutput(Output):
+    """Output of `guardrail_get_session_halts`."""
+
+    total_count: int
+    halts: list[HaltEvent]
+    unacknowledged_count: int
+
+
+class UpdateHaltConfigInput(Input):
+    """Input of `guardrail_update_halt_config`."""
+
+    condition_name: Name
+    enabled: bool | None = None
+    severity: SeverityName | None = None
+    threshold: dict[str, Any] | None = None
+    auto_escalate: bool | None = None
+    escalate_after_minutes: Annotated[int, Field(ge=1, le=525_600)] | None = None
+
+
+class UpdateHaltConfigOutput(Output):
+    """Output of `guardrail_update_halt_config`."""
+
+    updated: bool
+    previous_values: dict[str, Any]
+    current_values: dict[str, Any]
+
+
+class OpenSessionOutput(Output):
+    """A new session. The token is shown here and never again."""
+
+    session_token: str
+    session_id: str
+    agent_name: str
+
+
+class RecordAttemptInput(Input):
+    """A failed attempt at a task."""
+
+    session_token: Name
+    task_id: Name | None = None
+    error: Annotated[str, StringConstraints(max_length=MAX_CONTEXT_BYTES)] | None = None
+    attempt_number: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+
+
+class RecordAttemptOutput(Output):
+    """What the agent does after a failed attempt."""
+
+    attempt_count: int
+    should_halt: bool
+    severity: SeverityName
+    recommended_action: str
+    halt_id: str | None = None
+
+
+Model = TypeVar("Model", bound=Input)
+
+
+def parse(model: type[Model], request: Model | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Model:
+    """Return the request as its model, from a model, a mapping, or keyword fields.
+
+    Raises:
+        InvalidInput: a field is missing, unknown, of the wrong type or over its limit; nothing was stored.
+    """
+    if isinstance(request, model):
+        return request
+    raw: Any = (
+        {**request, **fields} if isinstance(request, Mapping) else request if request is not None else fields
+    )
+    if not isinstance(raw, Mapping):
+        raise InvalidInput(f"{model.__name__}: expected an object, got {type(raw).__name__}")
+    _require_plain(raw, model.__name__)
+    try:
+        return model.model_validate(dict(raw))
+    except ValidationError as error:
+        problems = tuple(_problem(item) for item in error.errors(include_input=False, include_url=False))
+        raise InvalidInput(f"{model.__name__}: {'; '.join(problems[:5])}", problems) from None
+
+
+def _problem(item: Any) -> str:
+    """Return one of pydantic's complaints as a sentence that names the field and never repeats the value."""
+    place = ".".join(str(part) for part in item["loc"]) or "request"
+    return f"{place[:200]}: {item['msg']}"
+
+
+def _require_plain(value: Any, place: str, depth: int = 0) -> None:
+    """Refuse what cannot be stored as it came: too deep, not UTF-8, NUL characters, NaN."""
+    if depth > MAX_NESTING:
+        raise InvalidInput(f"{place}: nested deeper than {MAX_NESTING} levels")
+    if isinstance(value, str):
+        _require_text(value, place)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidInput(f"{place}: expected text as a key, got {type(key).__name__}")
+            _require_text(key, place)
+            _require_plain(item, key if depth == 0 else place, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _require_plain(item, place, depth + 1)
+    elif isinstance(value, float) and not abs(value) < float("inf"):
+        raise InvalidInput(f"{place}: expected a finite number")
+
+
+def _require_text(value: str, place: str) -> None:
+    if "\x00" in value:
+        raise InvalidInput(f"{place}: contains a NUL character, which no database here stores")
+    if value.isascii():
+        return
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{place}: is not valid Unicode text (a lone surrogate)") from None
