@@ -119,13 +119,12 @@ class Guardrail:
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
     ) -> CheckHaltConditionsOutput:
         """Check every condition for what is about to be done; never raises, always answers in time."""
-        return self._check(self._guardrail.check_halt_conditions(request, **fields))
-
-    def report_failed_check(
-        self, reason: ReasonCode, problem: str, request: Mapping[str, Any] | None = None
-    ) -> CheckHaltConditionsOutput:
-        """Answer a check that a face could not even ask; never raises, always answers in time."""
-        return self._check(self._guardrail.report_failed_check(reason, problem, request))
+        future = self._thread.submit(self._guardrail.check_halt_conditions(request, **fields))
+        try:
+            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
+        except FutureTimeoutError:
+            future.cancel()
+            return _stuck(self._settings.deadline_seconds)
 
     def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
@@ -243,14 +242,6 @@ class Guardrail:
             return [entry async for entry in self._guardrail.audit_entries()]
 
         return self._run(collect())
-
-    def _check(self, work: Coroutine[Any, Any, CheckHaltConditionsOutput]) -> CheckHaltConditionsOutput:
-        future = self._thread.submit(work)
-        try:
-            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
-        except FutureTimeoutError:
-            future.cancel()
-            return _stuck(self._settings.deadline_seconds)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for an operation; it has a deadline of its own, the wait here is for a stuck event loop.

@@ -72,19 +72,6 @@ async def check(
         )
 
 
-async def report_failed_check(
-    context: ServiceContext,
-    principal: Principal,
-    reason: ReasonCode,
-    problem: str,
-    request: Mapping[str, Any],
-) -> CheckHaltConditionsOutput:
-    """Answer a check that a face could not even ask, and store the event where a failed check's is stored."""
-    token, task_id = _named_session(request, {})
-    deadline = anyio.current_time() + context.settings.deadline_seconds
-    return await _failure(context, principal, reason, problem, token, task_id, deadline)
-
-
 def _reason_of(error: Exception, context: ServiceContext) -> tuple[ReasonCode, str]:
     """Return which failure an exception is, and what to say of it."""
     if isinstance(error, TimeoutError):

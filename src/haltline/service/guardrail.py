@@ -14,7 +14,7 @@ import anyio
 
 from haltline import lifecycle
 from haltline.conditions.configuration import Configuration
-from haltline.domain import HaltType, Principal, PrincipalKind, ReasonCode, SessionState, Severity
+from haltline.domain import HaltType, Principal, PrincipalKind, SessionState, Severity
 from haltline.errors import Halted, NotFound, NotPermitted
 from haltline.records import (
     ApiKey,
@@ -30,7 +30,7 @@ from haltline.records import (
 from haltline.secrets import redact
 from haltline.service import auditing, configuring, keys, spooling
 from haltline.service.attempts import record_attempt
-from haltline.service.checking import check, report_failed_check
+from haltline.service.checking import check
 from haltline.service.configuration import ConfigurationCache
 from haltline.service.context import TOKEN_PREFIX, ServiceContext
 from haltline.service.recording import record
@@ -153,20 +153,6 @@ class Guardrail:
         Answers within the deadline, whatever happens. Every failure is a critical halt with a `reason_code`.
         """
         return await check(self._context, self.principal, request, fields)
-
-    async def report_failed_check(
-        self, reason: ReasonCode, problem: str, request: Mapping[str, Any] | None = None
-    ) -> CheckHaltConditionsOutput:
-        """Answer a check that a face could not even ask: malformed JSON, unreadable settings.
-
-        The event is stored like that of any other failed check. Never raises.
-
-        Args:
-            reason: what failed.
-            problem: what is wrong, for the description; it is redacted.
-            request: as much of the request as could be read, for the session and the task that it names.
-        """
-        return await report_failed_check(self._context, self.principal, reason, problem, request or {})
 
     async def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
