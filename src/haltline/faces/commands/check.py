@@ -133,7 +133,7 @@ def _answer(
     answer = (
         guardrail.check_halt_conditions(request)
         if problem is None
-        else guardrail.report_failed_check(reason, problem, request)
+        else guardrail.refuse_check(reason, problem, request.get("session_token"))
     )
     if answer.reason_code is None:
         guardrail.close()  # after a failure the database may be stuck, and the answer does not wait for it
