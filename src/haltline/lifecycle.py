@@ -385,15 +385,13 @@ def is_same(known: Halt, halt: NewHalt) -> bool:
     """Whether a halt would say again what an open one says.
 
     Execution conditions judge a task, so one open halt each is enough for it. A halt recorded by hand is the
-    caller's own decision and is recorded as often as it is made.
+    caller's own decision: it is recorded as often as it is made, and hides nothing that a check finds.
     """
     if known.id == halt.id:
         return True
-    if (
-        not halt.auto_recorded
-        or known.condition_name != halt.condition_name
-        or known.severity != halt.severity
-    ):
+    if not (known.auto_recorded and halt.auto_recorded):
+        return False
+    if known.condition_name != halt.condition_name or known.severity != halt.severity:
         return False
     if halt.halt_type is HaltType.EXECUTION and halt.condition_name is not None:
         return known.task_id == halt.task_id
