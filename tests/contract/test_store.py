@@ -13,6 +13,7 @@ from haltline.domain import HaltType, Resolution, SessionState, Severity
 from haltline.errors import Conflict, ImmutableRecord, InvalidInput, NotPermitted
 from haltline.records import (
     Changes,
+    ConditionRow,
     FileRead,
     Halt,
     HaltQuery,
@@ -27,7 +28,7 @@ from haltline.store.defaults import DEFAULT_CONDITIONS
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from conftest import Database, Maker
+    from tests.conftest import Database, Maker
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +64,8 @@ async def test_change_replaces_the_state_of_a_known_session_only(store: Store, m
     later = make.at + timedelta(minutes=1)
     closed = replace(session, state=SessionState.CLOSED, updated_at=later, closed_at=later)
     await store.change(
-        SessionLookup(session_id=session.id), lambda _v, _n: Changes(session=replace(closed, agent_name="other"))
+        SessionLookup(session_id=session.id),
+        lambda _v, _n: Changes(session=replace(closed, agent_name="other")),
     )
     assert (await store.view(SessionLookup(session_id=session.id))).session == closed
 
@@ -112,7 +114,9 @@ async def test_context_is_out_of_the_callers_reach(store: Store, make: Maker) ->
         ({"severity": Severity.LOW}, False),
     ],
 )
-async def test_view_carries_open_halts(store: Store, make: Maker, columns: dict[str, object], is_open: bool) -> None:
+async def test_view_carries_open_halts(
+    store: Store, make: Maker, columns: dict[str, object], is_open: bool
+) -> None:
     session = await make.opened(store)
     halt = await make.halted(store, session, **columns)
     view = await store.view(SessionLookup(session_id=session.id))
@@ -221,7 +225,9 @@ async def test_strikes_are_counted_for_each_task(store: Store, make: Maker) -> N
     session = await make.opened(store)
     one = Strikes(session.id, "one", 1, make.at)
     none = Strikes(session.id, "", 2, make.at)
-    again = Strikes(session.id, "one", 2, make.at + timedelta(seconds=1), reset_at=make.at, reset_by="human:ada")
+    again = Strikes(
+        session.id, "one", 2, make.at + timedelta(seconds=1), reset_at=make.at, reset_by="human:ada"
+    )
     for strikes in (one, none, again):
         await make.write(store, strikes=strikes)
     assert await store.list_strikes(session.id) == (none, again)
@@ -269,7 +275,9 @@ async def test_view_carries_waivers_that_are_not_used_up(database: Database, mak
 
 
 @pytest.mark.parametrize("what", ["used", "unknown"])
-async def test_waiver_that_cannot_be_used_fails_the_whole_change(store: Store, make: Maker, what: str) -> None:
+async def test_waiver_that_cannot_be_used_fails_the_whole_change(
+    store: Store, make: Maker, what: str
+) -> None:
     session = await make.opened(store)
     waiver = make.waiver(session)
     if what == "used":
@@ -364,7 +372,9 @@ async def test_what_no_database_can_hold_is_refused_by_name(
     assert await store.find_halt(halt.id) is None
 
 
-@pytest.mark.parametrize("text", ["\\u0000", "\\\\u0000", "ä✗😀", "%s %(x)s :name ?", "'; DROP TABLE sessions; --"])
+@pytest.mark.parametrize(
+    "text", ["\\u0000", "\\\\u0000", "ä✗😀", "%s %(x)s :name ?", "'; DROP TABLE sessions; --"]
+)
 async def test_odd_text_comes_back_as_it_went_in(store: Store, make: Maker, text: str) -> None:
     session = await make.opened(store)
     halt = await make.halted(store, session, description=text, context={text: [text]})
@@ -432,10 +442,12 @@ async def test_new_database_has_the_default_configuration(store: Store) -> None:
 
 
 async def test_change_condition(store: Store, make: Maker) -> None:
-    def transition(row: object, now: datetime) -> Changes:
+    def transition(row: ConditionRow | None, now: datetime) -> Changes:
         assert row is not None
         return Changes(
-            condition=replace(row, enabled=False, severity="low", threshold='{"max_attempts":5}', updated_at=now),  # type: ignore[type-var]
+            condition=replace(
+                row, enabled=False, severity="low", threshold='{"max_attempts":5}', updated_at=now
+            ),
             audit=(make.event("three_strikes"),),
         )
 
@@ -482,7 +494,9 @@ async def test_keys_are_made_found_and_revoked_once(database: Database, make: Ma
     with pytest.raises(Conflict):
         await store.change_key(key.id, revoke)
     with pytest.raises(Conflict):
-        await store.change_key(None, lambda _f, _n: Changes(new_key=replace(make.key(), key_hash=key.key_hash)))
+        await store.change_key(
+            None, lambda _f, _n: Changes(new_key=replace(make.key(), key_hash=key.key_hash))
+        )
 
 
 async def test_audit_entries_continue_one_chain(store: Store, make: Maker) -> None:
@@ -497,7 +511,9 @@ async def test_audit_entries_continue_one_chain(store: Store, make: Maker) -> No
     assert await store.audit_entries(3, 10) == ()
 
 
-async def test_claim_overdue_hands_over_sessions_with_an_overdue_halt(database: Database, make: Maker) -> None:
+async def test_claim_overdue_hands_over_sessions_with_an_overdue_halt(
+    database: Database, make: Maker
+) -> None:
     store = await database.store()
     session, quiet = await make.opened(store), await make.opened(store)
     due = await make.halted(store, session, escalate_at=make.at + timedelta(minutes=30))
@@ -507,7 +523,9 @@ async def test_claim_overdue_hands_over_sessions_with_an_overdue_halt(database: 
     def time_out(view: SessionView, now: datetime) -> Changes:
         overdue = tuple(halt for halt in view.open_halts if halt.is_overdue_at(now))
         return Changes(
-            settled_halts=tuple(replace(halt, resolution=Resolution.TIMEOUT, updated_at=now) for halt in overdue),
+            settled_halts=tuple(
+                replace(halt, resolution=Resolution.TIMEOUT, updated_at=now) for halt in overdue
+            ),
             audit=tuple(make.event(halt.id) for halt in overdue),
         )
 
@@ -535,7 +553,9 @@ async def test_answered_halt_is_not_claimed(database: Database, make: Maker, res
     assert await store.claim_overdue(lambda _v, _n: Changes(), 10) == ()
 
 
-async def test_claim_overdue_takes_the_longest_overdue_up_to_its_limit(database: Database, make: Maker) -> None:
+async def test_claim_overdue_takes_the_longest_overdue_up_to_its_limit(
+    database: Database, make: Maker
+) -> None:
     store = await database.store()
     halts = []
     for minutes in (3, 1, 2):
@@ -564,7 +584,9 @@ async def test_session_that_cannot_be_claimed_does_not_keep_the_others_waiting(
     def poisoned(view: SessionView, _now: datetime) -> Changes:
         if view.session == sessions[0]:
             raise ZeroDivisionError
-        return Changes(settled_halts=tuple(replace(h, resolution=Resolution.TIMEOUT) for h in view.open_halts))
+        return Changes(
+            settled_halts=tuple(replace(h, resolution=Resolution.TIMEOUT) for h in view.open_halts)
+        )
 
     assert len(await store.claim_overdue(poisoned, 10)) == 2
     with pytest.raises(ZeroDivisionError):
@@ -615,7 +637,8 @@ async def test_archived_halt_is_not_recorded_again(store: Store, make: Maker) ->
 async def test_all_halts_merges_the_archive_in_order(store: Store, make: Maker) -> None:
     session = await make.opened(store)
     halts = [
-        make.strike(session, 1, "boom", triggered_at=make.at - timedelta(days=100 * (n % 2))) for n in range(6)
+        make.strike(session, 1, "boom", triggered_at=make.at - timedelta(days=100 * (n % 2)))
+        for n in range(6)
     ]
     await make.write(store, new_halts=tuple(halts))
     assert await store.archive(make.at - timedelta(days=90), 10, "service:cron") == 3

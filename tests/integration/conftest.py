@@ -1,15 +1,19 @@
-"""A guardrail for each kind of store."""
+"""A guardrail over each kind of database."""
 
-import pathlib
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from haltline import Guardrail
 
+if TYPE_CHECKING:
+    from tests.conftest import Database
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def guardrail(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Guardrail]:
-    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path / 'haltline.db'}"
-    async with Guardrail.open(url) as opened:
+
+@pytest.fixture
+async def guardrail(database: Database) -> AsyncIterator[Guardrail]:
+    async with Guardrail.open(database.url) as opened:
         yield opened

@@ -23,7 +23,11 @@ SNIPPETS = [
 def test_the_snippet_runs(code: str, tmp_path: pathlib.Path) -> None:
     script = tmp_path / "snippet.py"
     script.write_text(code, encoding="utf-8")
-    environment = {**os.environ, "HOME": str(tmp_path), "HALTLINE_DATABASE": f"sqlite:///{tmp_path}/default.db"}
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "HALTLINE_DATABASE": f"sqlite:///{tmp_path}/default.db",
+    }
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
         cwd=tmp_path,

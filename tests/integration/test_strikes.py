@@ -41,7 +41,9 @@ async def test_attempts_are_rows_with_their_count_and_error(guardrail: Guardrail
 async def test_a_check_after_a_failure_says_retry_and_after_two_try_alternative(guardrail: Guardrail) -> None:
     context = {"operation": "fix null pointer exception"}
     await guardrail.record_attempt(**TASK, error="ENOENT: no such file or directory, open 'a.json'")
-    assert (await guardrail.check_halt_conditions(**TASK, current_context=context)).recommended_action == "retry"
+    assert (
+        await guardrail.check_halt_conditions(**TASK, current_context=context)
+    ).recommended_action == "retry"
     await guardrail.record_attempt(**TASK, error="TypeError: x is not a function")
     result = await guardrail.check_halt_conditions(**TASK, current_context=context)
     assert (result.should_halt, result.recommended_action) == (False, "try_alternative")

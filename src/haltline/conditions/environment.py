@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
 from itertools import combinations
 
 from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
 from haltline.conditions.facts import Facts
 from haltline.conditions.scope import PRODUCTION
 from haltline.domain import Finding, HaltType, Severity
-from haltline.text import environment_of, environments_in
+from haltline.text.environments import environment_of, environments_in
 
-_TEST_RUNNERS = (
-    "pytest",
-    "tox",
-    "nox",
-    "jest",
-    "vitest",
-    "mocha",
-    "rspec",
-    "phpunit",
-    "go test",
-    "cargo test",
-    "npm test",
-    "npm run test",
-    "yarn test",
-    "pnpm test",
-    "mvn test",
-    "gradle test",
-    "dotnet test",
-    "manage.py test",
-    "rails test",
-    "mix test",
-    "make test",
+STAGING = "staging"
+
+_TEST_RUNNERS = frozenset(
+    {"pytest", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "playwright", "cypress"}
 )
-_FIXTURES = ("seed", "fixture", "loaddata", "factory")
+_TEST_WORDS = frozenset({"test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"})
+"""Words that make a task runner run tests: `npm run test`, `go test`, `manage.py test`, `rails test`."""
+
+_FIXTURE_WORDS = frozenset(
+    {"seed", "db:seed", "db:fixtures:load", "loaddata", "fixtures", "seeds", "db:setup"}
+)
 
 
 def _declared(facts: Facts) -> str | None:
@@ -45,11 +33,14 @@ def _declared(facts: Facts) -> str | None:
 
 
 def _tagged(facts: Facts) -> dict[str, str]:
-    """Return the environments that the action's targets belong to, each with what says so."""
+    """Return the environments that the action's targets belong to, each with what says so.
+
+    A path tells production and staging apart from the rest; `tests/` names no environment.
+    """
     tags: dict[str, str] = {}
-    for text in (*facts.action.commands, *facts.action.paths):
-        for environment in environments_in(text):
-            tags.setdefault(environment, text)
+    for path in facts.action.paths:
+        for environment in environments_in(path) & {PRODUCTION, STAGING}:
+            tags.setdefault(environment, path)
     for analysis in facts.analyses:
         for effect in analysis.effects:
             if effect.environment:
@@ -133,19 +124,21 @@ def shared_instances(facts: Facts, config: ConditionConfig) -> Finding | None:
 def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find tests or fixtures that would run against a store of production."""
     declared = _declared(facts)
-    for command in facts.action.commands:
-        words = " ".join(command.split())
-        runs_tests = any(runner in words for runner in _TEST_RUNNERS)
-        loads_fixtures = any(word in words.lower() for word in _FIXTURES)
-        if not runs_tests and not loads_fixtures:
-            continue
-        if declared == PRODUCTION or PRODUCTION in environments_in(command):
+    for analysis in facts.analyses:
+        on_production = declared == PRODUCTION or PRODUCTION in environments_in(analysis.text)
+        if on_production and any(_runs_tests(command.argv) for command in analysis.commands):
             return finding(
                 config,
-                f"Tests or fixtures would run against production: {command}",
+                f"Tests or fixtures would run against production: {analysis.text}",
                 {"environment": declared, "action": facts.action.digest},
             )
     return None
+
+
+def _runs_tests(argv: tuple[str, ...]) -> bool:
+    """Whether a command runs tests or loads fixtures, by its program and its words."""
+    words = {posixpath.basename(word) for word in argv[:1]} | set(argv[1:])
+    return bool(words & _TEST_RUNNERS or set(argv[1:]) & (_TEST_WORDS | _FIXTURE_WORDS))
 
 
 CONDITIONS = (

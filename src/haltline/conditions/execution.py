@@ -5,7 +5,7 @@ from __future__ import annotations
 from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity, canonical_json
-from haltline.text import classify_error, mask_volatile, names_in, similarity
+from haltline.text.errors import classify_error, mask_volatile, names_in, similarity
 
 _COMPARED_ERRORS = 10
 """The latest errors of a task that are compared with one another: enough for three strikes, and bounded."""

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from haltline.domain import digest
+from haltline.secrets import redact
 
 if TYPE_CHECKING:
     from haltline.shell import Analysis
@@ -77,7 +78,7 @@ class Action:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The action in JSON values, as people see it and as its digest binds it."""
+        """The action in JSON values, redacted: as people see it and as its digest binds it."""
         summary: dict[str, Any] = {"operation": self.operation}
         if self.paths:
             summary["file_paths"] = list(self.paths)
@@ -89,7 +90,7 @@ class Action:
             summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
         if self.tool_arguments is not None:
             summary["tool_arguments"] = self.tool_arguments
-        return summary
+        return redact(summary)  # nothing that is stored, a digest included, may help to guess a secret
 
     @cached_property
     def digest(self) -> str:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
-from haltline.text import conflicts, environment_of, missing_slots, outside
+from haltline.text.environments import environment_of
+from haltline.text.instructions import conflicts
+from haltline.text.requirements import missing_slots
+from haltline.text.scope import outside
+
+if TYPE_CHECKING:
+    from haltline.shell import Effect
 
 PRODUCTION = "production"
 
-_CHANGING_EFFECTS = frozenset(
-    {
-        "delete",
-        "overwrite",
-        "write",
-        "execute",
-        "network_out",
-        "privilege",
-        "history_rewrite",
-        "remote_change",
-    }
-)
-_REMOTE_EFFECTS = frozenset({"network_in", "network_out", "remote_change"})
+_VERB_OF_EFFECT = {
+    "read": "read",
+    "write": "write",
+    "overwrite": "write",
+    "delete": "delete",
+    "execute": "execute",
+    "network_in": "network",
+    "network_out": "network",
+    "remote_change": "network",
+}
+"""The boundary's verbs (`haltline.text.scope`) by the shell analysis's effects."""
 
 
 def changes_something(facts: Facts) -> bool:
@@ -42,36 +48,55 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     if boundary is None:
         return None
     effects = [effect for analysis in facts.analyses for effect in analysis.effects]
-    touched = [e.target for e in effects if e.target and e.kind in {"delete", "overwrite", "write"}]
-    hosts = [e.target for e in effects if e.target and e.kind in _REMOTE_EFFECTS]
-    verbs = [str(e.kind) for e in effects if e.kind in _CHANGING_EFFECTS]
     result = outside(
         boundary,
-        paths=tuple(dict.fromkeys((*facts.action.paths, *touched))),
-        hosts=tuple(dict.fromkeys(hosts)),
-        verbs=tuple(dict.fromkeys((facts.action.operation, *verbs))),
+        paths=_paths(facts, effects),
+        hosts=_targets(effects, "network"),
+        verbs=_verbs(facts, effects),
+        root=facts.workspace or "",
     )
+    evidence = {"boundary": boundary, "action": facts.action.digest}
     strays = (*result.paths, *result.hosts, *result.verbs)
-    if not strays:
-        return None
-    return finding(
-        config,
-        f"Outside the scope boundary: {listed(strays)}",
-        {"outside": sorted(strays), "boundary": boundary, "action": facts.action.digest},
-    )
+    if strays:
+        text = f"Outside the scope boundary: {listed(strays)}"
+        return finding(config, text, {**evidence, "outside": sorted(strays)})
+    if not result.comparable:
+        text = "The scope boundary names nothing that this action could be compared with"
+        return finding(config, text, evidence, severity=Severity.LOW)
+    return None
+
+
+def _targets(effects: list[Effect], verb: str) -> tuple[str, ...]:
+    targets = (e.target for e in effects if _VERB_OF_EFFECT.get(e.kind) == verb)
+    return tuple(dict.fromkeys(target for target in targets if target))
+
+
+def _paths(facts: Facts, effects: list[Effect]) -> tuple[str, ...]:
+    """Return the paths that the action changes; what it only reads is inside any boundary."""
+    changed = (*_targets(effects, "write"), *_targets(effects, "delete"))
+    return tuple(dict.fromkeys((*facts.action.paths, *changed)))
+
+
+def _verbs(facts: Facts, effects: list[Effect]) -> tuple[str, ...]:
+    verbs = [_VERB_OF_EFFECT[e.kind] for e in effects if e.kind in _VERB_OF_EFFECT]
+    if facts.action.paths:
+        verbs.append("write")
+    return tuple(dict.fromkeys(verbs))
 
 
 def ambiguous_requirements(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Find instructions that leave out what they need to say."""
-    for instruction in facts.instructions:
-        missing = missing_slots(instruction)
-        if missing:
-            return finding(
-                config,
-                f'The instruction "{instruction}" does not say: {", ".join(missing)}',
-                {"instruction": instruction, "missing": list(missing)},
-            )
-    return None
+    """Find that the first instruction leaves out what it needs to say; later ones may point back at it."""
+    if not facts.instructions:
+        return None
+    instruction = facts.instructions[0]
+    missing = missing_slots(instruction)
+    if not missing:
+        return None
+    return finding(
+        config,
+        f'The instruction "{instruction}" does not say: {", ".join(missing)}',
+        {"instruction": instruction, "missing": list(missing)},
+    )
 
 
 def conflicting_instructions(facts: Facts, config: ConditionConfig) -> Finding | None:

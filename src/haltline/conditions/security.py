@@ -9,7 +9,7 @@ from haltline.conditions.condition import Condition, ConditionConfig, finding, l
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import scan
-from haltline.text import find_personal_data
+from haltline.text.personal_data import find_personal_data
 
 
 def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None:

@@ -203,7 +203,7 @@ def _standing(context: ServiceContext, judged: Judged) -> bool:
 def _only_reads(facts: Facts) -> bool:
     """Whether the shell analysis proves that the action only reads; an agent's word does not.
 
-    An analysis that has not come to its end in the time of the conditions is not waited for: it proves nothing.
+    An analysis that has not ended in the time of the conditions is not waited for: it proves nothing.
     """
     action = facts.action
     if not action.commands or action.changes is not None or action.tool_arguments is not None:
@@ -216,7 +216,7 @@ def _halts_to_record(
 ) -> tuple[NewHalt, ...]:
     if not judged.verdict.to_record:
         return ()
-    action = redact(judged.facts.action.summary)
+    action = judged.facts.action.summary
     task_id = redact(request.task_id)
     return tuple(
         lifecycle.halt_from_finding(

@@ -17,10 +17,11 @@ from haltline.domain import Principal, PrincipalKind, SessionState, utc_text
 from haltline.errors import Conflict, HaltlineError, NotFound, StoreUnavailable
 from haltline.lifecycle import NewHalt
 from haltline.records import Session, SessionLookup, SessionView
-from haltline.secrets import redact
+from haltline.secrets import configure_fingerprint_key, redact
 from haltline.service import spooling
 from haltline.service.configuration import ConfigurationCache
 from haltline.settings import Settings
+from haltline.store.installation import fingerprint_key
 from haltline.store.port import Store
 from haltline.store.spool import Spool
 from haltline.store.worker import Lanes
@@ -54,6 +55,7 @@ class ServiceContext:
     workspace: str | None
     lanes: Lanes
     starting: anyio.Lock
+    durable: bool
     started: bool = False
 
     async def start(self) -> None:
@@ -61,9 +63,12 @@ class ServiceContext:
         if self.started:
             return
         async with self.starting:
-            if not self.started:
-                await self.store.start()
-                self.started = True
+            if self.started:
+                return
+            if self.durable:
+                await self.lanes.run_abandonable(_configure_fingerprints)
+            await self.store.start()
+            self.started = True
 
     @staticmethod
     def token_hash(token: str) -> str:
@@ -177,3 +182,11 @@ class ServiceContext:
                 yield
         except TimeoutError as error:
             raise StoreUnavailable(f"the database did not answer within {seconds:g} s; try again") from error
+
+
+def _configure_fingerprints() -> None:
+    """Use the user's key for masks. Without it masks differ after a restart, and more is asked again."""
+    try:
+        configure_fingerprint_key(fingerprint_key())
+    except OSError as error:
+        logger.warning("masks of secrets will not be comparable after a restart: %s", error)

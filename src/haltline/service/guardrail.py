@@ -116,6 +116,7 @@ class Guardrail:
             workspace=None if workspace is None else str(Path(workspace).resolve()),
             lanes=Lanes("haltline-check", limit=16),
             starting=anyio.Lock(),
+            durable=url != "memory:",
         )
         return cls(context, principal)
 

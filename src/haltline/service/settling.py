@@ -59,7 +59,7 @@ async def _require_agents_right(context: ServiceContext, principal: Principal, h
     if granted and halt is None:
         raise NotFound(f"there is no halt {halt_id}")
     raise NotPermitted(
-        f"{principal} may not settle halts: a person does, with `haltline ack {halt_id} --resolution resolved` "
+        f"{principal} may not settle halts. A person does, with `haltline ack {halt_id} --resolution resolved` "
         "in a terminal. Wait; do not try another way."
     )
 

@@ -1,8 +1,8 @@
 """The audit chain: each entry carries the SHA-256 of the one before, so that a changed past shows.
 
-Pure functions. An entry's hash is over the canonical JSON of all its other fields, the previous hash included.
-Whoever keeps a head (`sequence` and `hash`) somewhere else can prove later that nothing up to it has changed;
-without one, a chain that somebody has rewritten from a point to its end still verifies.
+Pure functions. An entry's hash is over the canonical JSON of all its other fields, the previous hash among
+them. Whoever keeps a head (`sequence` and `hash`) somewhere else can prove later that nothing up to it has
+changed; without one, a chain that somebody has rewritten from a point to its end still verifies.
 """
 
 from __future__ import annotations
@@ -139,9 +139,13 @@ def verify(entries: Iterable[AuditEntry], head: AuditHead = GENESIS) -> AuditVer
 
 def _problem(entry: AuditEntry, head: AuditHead) -> str | None:
     if entry.sequence != head.sequence + 1:
-        return f"expected entry {head.sequence + 1}, found {entry.sequence}: entries are missing or out of order"
+        return (
+            f"expected entry {head.sequence + 1}, found {entry.sequence}: entries are missing or out of order"
+        )
     if entry.previous_hash != head.hash:
-        return f"its previous hash is not the hash of entry {head.sequence}: the past was rewritten or cut out"
+        return (
+            f"its previous hash is not the hash of entry {head.sequence}: the past was rewritten or cut out"
+        )
     if entry.hash != entry_hash(entry):
         return "its hash does not match its contents: the entry was changed after it was written"
     return None

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from haltline.errors import Conflict, HaltlineError, ImmutableRecord, InvalidInput, StoreCorrupt, StoreUnavailable
+from haltline.errors import (
+    Conflict,
+    HaltlineError,
+    ImmutableRecord,
+    InvalidInput,
+    StoreCorrupt,
+    StoreUnavailable,
+)
 
 IMMUTABLE = "haltline immutable: "
 """How the messages of our triggers begin."""
@@ -17,16 +24,18 @@ _SQLITE_UNAVAILABLE = {
     13: "the disk is full; free space on it",
     14: "the database file cannot be opened; it is missing or may not be read",
 }
-_SQLITE_CORRUPT = {1: "the schema is not ours", 11: "the database file is damaged", 26: "the file is no database"}
-_SQLITE_KEY_EXISTS = frozenset({1555, 2067, 2579})
-_SQLITE_RULE_BROKEN = frozenset({275, 787, 1299})
-_SQLITE_TRIGGER = 1811
+_SQLITE_CORRUPT = {
+    1: "the schema is not ours",
+    11: "the database file is damaged",
+    26: "the file is no database",
+}
+_SQLITE_CONSTRAINT = 19
 
 _POSTGRES_KEY_EXISTS = "23505"
 _POSTGRES_TRY_AGAIN = frozenset({"40001", "40P01"})
 _POSTGRES_CORRUPT = ("42", "XX")
 _IMMUTABLE_KEYS = frozenset({"halt_events_pkey", "halt_events_archive_pkey", "audit_log_pkey"})
-_RECORDS = ("halt_events", "audit_log")
+_RECORDS = ("halt_events", "halt_events_archive", "audit_log")
 
 
 class TryAgain(Conflict):
@@ -35,20 +44,26 @@ class TryAgain(Conflict):
 
 def sqlite_failure(error: BaseException) -> HaltlineError:
     """Return what an error of the SQLite driver means."""
-    code = getattr(error, "sqlite_errorcode", 0)
+    # pysqlite3 tells only the primary code, the lowest byte; the standard library the extended one.
+    primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
     text = str(error)
-    if code == _SQLITE_TRIGGER or text.startswith(IMMUTABLE):
-        return ImmutableRecord(text.removeprefix(IMMUTABLE))
-    if code in _SQLITE_KEY_EXISTS:
-        return ImmutableRecord(text) if _names_record(text) else Conflict(f"Somebody stored this first: {text}")
-    if code in _SQLITE_RULE_BROKEN:
-        return InvalidInput(f"The schema does not allow this: {text}")
-    primary = code & 0xFF
+    if primary == _SQLITE_CONSTRAINT:
+        return _constraint_failure(text)
     if primary in _SQLITE_CORRUPT:
         return StoreCorrupt(f"SQLite: {_SQLITE_CORRUPT[primary]} ({text}); restore it from a backup")
     if primary in _SQLITE_UNAVAILABLE:
         return StoreUnavailable(f"SQLite: {_SQLITE_UNAVAILABLE[primary]} ({text})")
     return StoreUnavailable(f"SQLite: {text}")
+
+
+def _constraint_failure(text: str) -> HaltlineError:
+    if text.startswith(IMMUTABLE):
+        return ImmutableRecord(text.removeprefix(IMMUTABLE))
+    if not text.startswith("UNIQUE"):
+        return InvalidInput(f"The schema does not allow this: {text}")
+    if any(f"{table}." in text for table in _RECORDS):
+        return ImmutableRecord(text)
+    return Conflict(f"Somebody stored this first: {text}")
 
 
 def postgres_failure(error: BaseException) -> HaltlineError:
@@ -76,7 +91,3 @@ def failure(error: sa.exc.SQLAlchemyError, dialect: str) -> HaltlineError:
     if cause is None:
         return StoreUnavailable(str(error))
     return postgres_failure(cause) if dialect == "postgresql" else sqlite_failure(cause)
-
-
-def _names_record(text: str) -> bool:
-    return any(f"{table}." in text for table in _RECORDS)

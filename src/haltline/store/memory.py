@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from uuid_utils.compat import uuid7
 
-from haltline.domain import Resolution, SessionState, Severity
+from haltline.domain import Resolution, SessionState
 from haltline.errors import Conflict, ImmutableRecord
 from haltline.records import (
     ApiKey,
@@ -174,7 +174,7 @@ class MemoryStore:
                 try:
                     changes = transition(self._view(SessionLookup(session_id=session_id)), now)
                     self._write(changes, now)
-                except Exception as error:  # one session must not keep the others from escalating
+                except Exception as error:  # noqa: BLE001 - one session must not keep the others from escalating
                     _log.exception("The overdue halts of session %s could not be claimed", session_id)
                     failed = error
                     continue
@@ -257,11 +257,15 @@ class MemoryStore:
             halt=halt if halt is not None and halt.session_id == session.id else None,
             strikes=strikes,
             recent_errors=_recent_errors(halts, strikes),
-            waivers=_by_age(w for w in self._waivers.values() if w.session_id == session.id and not _used_up(w)),
+            waivers=_by_age(
+                w for w in self._waivers.values() if w.session_id == session.id and not _used_up(w)
+            ),
             guidance=_by_age(
                 message
                 for message in self._messages.values()
-                if message.session_id == session.id and message.kind is MessageKind.GUIDANCE and _owed(message)
+                if message.session_id == session.id
+                and message.kind is MessageKind.GUIDANCE
+                and _owed(message)
             ),
             reads=self._reads_of(session.id) if lookup.with_reads else (),
         )
@@ -305,7 +309,9 @@ class MemoryStore:
         if changes.revoked_key is not None:
             key = self._keys.get(changes.revoked_key)
             if key is None or key.revoked_at is not None:
-                raise Conflict(f"Key {changes.revoked_key} does not exist or was revoked by somebody else first")
+                raise Conflict(
+                    f"Key {changes.revoked_key} does not exist or was revoked by somebody else first"
+                )
 
     def _apply(self, changes: Changes, now: datetime) -> None:
         if changes.session is not None:
@@ -324,6 +330,9 @@ class MemoryStore:
             self._strikes[changes.strikes.session_id, changes.strikes.task_id] = changes.strikes
         for read in changes.reads:
             self._reads[read.session_id, read.path] = read
+        self._apply_configuration(changes, now)
+
+    def _apply_configuration(self, changes: Changes, now: datetime) -> None:
         if changes.condition is not None:
             self._conditions[changes.condition.condition_name] = changes.condition
         if changes.new_key is not None:

@@ -20,6 +20,7 @@ from haltline.errors import HaltlineError, InvalidInput, StoreUnavailable
 from haltline.records import (
     ApiKey,
     AuditEntry,
+    AuditEvent,
     Changes,
     ConditionRow,
     Halt,
@@ -47,8 +48,9 @@ POOL_OVERFLOW = 10
 _CONNECT_SECONDS = 5
 _TRIES = 5
 _SERVER_SETTINGS = (
-    # A statement that takes so long has lost its caller; a transaction left open would hold its session's lock.
-    "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC"
+    # A statement that takes so long has lost its caller; a transaction left open would hold its locks.
+    "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=10000"
+    " -c timezone=UTC"
 )
 
 
@@ -101,6 +103,10 @@ class PostgresStore:
         return await self._write(
             lambda connection: transactions.change(connection, lookup, transition, self._clock)
         )
+
+    async def note(self, events: tuple[AuditEvent, ...]) -> None:
+        """Write audit entries that belong to no change."""
+        await self._write(lambda connection: queries.note(connection, events, self._clock))
 
     async def find_halt(self, halt_id: str) -> Halt | None:
         """Return a halt wherever it lies."""
@@ -191,7 +197,9 @@ class PostgresStore:
 
     async def _read(self, function: Callable[[sa.Connection], T]) -> T:
         """Run in one snapshot, so that what several statements read fits together."""
-        engine = self._started().execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        engine = self._started().execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
         return await self._transact(engine, function)
 
     async def _write(self, function: Callable[[sa.Connection], T]) -> T:
@@ -230,7 +238,9 @@ class PostgresStore:
         for setting in ("server_version", "fsync", "synchronous_commit", "full_page_writes"):
             facts[setting] = str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
         weak = [name for name in ("fsync", "synchronous_commit", "full_page_writes") if facts[name] == "off"]
-        warnings = tuple(f"{name} is off: the last commits may be lost in a crash, halts included" for name in weak)
+        warnings = tuple(
+            f"{name} is off: the last commits may be lost in a crash, halts included" for name in weak
+        )
         return StoreHealth(facts, warnings)
 
 
@@ -256,7 +266,11 @@ def _parsed(url: str) -> sa.URL:
 
 def _connect_arguments(url: sa.URL) -> dict[str, Any]:
     """Return what the URL does not say itself."""
-    arguments = {"connect_timeout": _CONNECT_SECONDS, "options": _SERVER_SETTINGS, "application_name": "haltline"}
+    arguments = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "options": _SERVER_SETTINGS,
+        "application_name": "haltline",
+    }
     return {name: value for name, value in arguments.items() if name not in url.query}
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import sqlalchemy as sa
+from typing import TYPE_CHECKING, Any
 
 from haltline.domain import SessionState
 from haltline.records import (
@@ -23,6 +21,9 @@ from haltline.store import statements
 from haltline.store.port import ConditionTransition, KeyTransition
 from haltline.store.rows import canonical_id
 from haltline.store.transactions import Clock, now_of, reading, write
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 _BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000"
 
@@ -58,7 +59,9 @@ def list_sessions(
     """Return sessions in these states, the newest first, and their number."""
     wanted = {"states": sorted(states)}
     with reading():
-        rows = connection.execute(statements.list_sessions, {**wanted, "limit": limit, "offset": offset}).all()
+        rows = connection.execute(
+            statements.list_sessions, {**wanted, "limit": limit, "offset": offset}
+        ).all()
         return tuple(Session(*row) for row in rows), connection.execute(
             statements.count_sessions, wanted
         ).scalar_one()

@@ -11,8 +11,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from haltline.domain import canonical_json
 from haltline.errors import InvalidInput
@@ -38,7 +37,14 @@ columns."""
 RECENT_ERRORS = 10
 """How many of a task's latest errors a view carries."""
 
-SETTLEMENT = ("acknowledged", "acknowledged_at", "acknowledged_by", "resolution", "resolution_notes", "updated_at")
+SETTLEMENT = (
+    "acknowledged",
+    "acknowledged_at",
+    "acknowledged_by",
+    "resolution",
+    "resolution_notes",
+    "updated_at",
+)
 """The columns of a halt that may change."""
 
 _KEYS = frozenset({"task_id", "path", "dedup_key", "condition_name", "token_hash", "key_hash"})
@@ -46,10 +52,14 @@ _INTEGER_LIMIT = 2**31
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
-@cache
-def field_names(kind: type[Record]) -> tuple[str, ...]:
-    """Return the names of a record's fields, which are the names of its columns, in order."""
-    return tuple(field.name for field in fields(kind))
+_FIELD_NAMES: dict[type[Any], tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind)) for kind in get_args(Record)
+}
+
+
+def field_names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of a record class's fields, which are the names of its columns, in order."""
+    return _FIELD_NAMES[kind]
 
 
 def row_of(record: Record) -> dict[str, Any]:
@@ -92,14 +102,16 @@ def json_text(name: str, value: Any) -> str:
     try:
         text = canonical_json(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{name}: expected a JSON value, got one that JSON cannot express ({error})") from error
+        raise InvalidInput(
+            f"{name}: expected a JSON value, got one that JSON cannot express ({error})"
+        ) from error
     if _ESCAPED_NUL.search(text):
         raise InvalidInput(f"{name}: holds a NUL character, which PostgreSQL cannot store; replace it first")
     return _text(name, text)
 
 
 def canonical_id(text: str) -> str | None:
-    """Return an identifier in the form in which it is stored, or None when it can be no identifier of ours."""
+    """Return an identifier as it is stored, or None when it can be no identifier of ours."""
     try:
         return str(uuid.UUID(text))
     except ValueError:

@@ -11,26 +11,30 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.engine import Dialect
-from sqlalchemy.sql.elements import BindParameter, ColumnElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from haltline.domain import HaltType, PrincipalKind, Resolution, SessionState, Severity, utc_text
 from haltline.records import MessageKind
 
-OPEN = "halt_events.severity <> 'low' AND (halt_events.acknowledged = FALSE OR halt_events.resolution = 'escalated')"
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+
+OPEN = (
+    "halt_events.severity <> 'low'"
+    " AND (halt_events.acknowledged = FALSE OR halt_events.resolution = 'escalated')"
+)
 """A halt that still stops its session: `Halt.is_open` in SQL, word for word as in the partial index."""
 
 UNANSWERED = "halt_events.acknowledged = FALSE AND halt_events.severity <> 'low'"
 """A halt that waits for an answer."""
 
 OVERDUE_CANDIDATE = (
-    "halt_events.acknowledged = FALSE AND halt_events.resolution IS NULL AND halt_events.escalate_at IS NOT NULL"
-    " AND halt_events.severity <> 'low'"
+    "halt_events.acknowledged = FALSE AND halt_events.resolution IS NULL"
+    " AND halt_events.escalate_at IS NOT NULL AND halt_events.severity <> 'low'"
 )
 """A halt that a sweep may claim once its `escalate_at` has passed."""
 
@@ -97,7 +101,7 @@ class JsonText(TypeDecorator[Any]):
 
 
 class JsonObject(JsonText):
-    """The same, read as a mapping; text that is no JSON is a ValueError, which the store reports as corruption."""
+    """The same, read as a mapping; text that is no JSON is a ValueError, which is reported as corruption."""
 
     cache_ok = True
 

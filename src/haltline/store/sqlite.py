@@ -176,7 +176,9 @@ class SqliteStore:
         return await self._lanes.run_abandonable(function)
 
     async def _read(self, function: Callable[[sa.Connection], T]) -> T:
-        return await self._run(lambda: self._guarded(lambda connection: self._in_snapshot(connection, function)))
+        return await self._run(
+            lambda: self._guarded(lambda connection: self._in_snapshot(connection, function))
+        )
 
     async def _write(self, function: Callable[[sa.Connection], T]) -> T:
         return await self._run(lambda: self._guarded(lambda connection: self._in_turn(connection, function)))
@@ -291,11 +293,9 @@ class SqliteStore:
             warnings.append(f"The file is damaged: {damage}. Restore it from a backup.")
         if journal_mode(library().sqlite_version_info) != "wal":
             warnings.append(
-                f"SQLite {library().sqlite_version} can corrupt databases in WAL mode, so commits are slower here. "
+                f"SQLite {library().sqlite_version} can corrupt databases in WAL mode, so a slower one is used. "
                 "Install pysqlite3."
             )
         if self._file.exposed():
             warnings.append(f"Others may read {self._file.path}: chmod 600 it.")
         return StoreHealth(facts, tuple(warnings))
-
-

@@ -48,7 +48,7 @@ _NETWORK_FILE_SYSTEMS = frozenset(
 )
 
 _PRAGMAS = (
-    "busy_timeout=%d" % (BUSY_TIMEOUT * 1000),
+    f"busy_timeout={BUSY_TIMEOUT * 1000:.0f}",
     "synchronous=FULL",
     "foreign_keys=ON",
     "recursive_triggers=ON",
@@ -109,13 +109,13 @@ class DatabaseFile:
             found = self._look()
         except OSError as error:
             raise StoreUnavailable(
-                f"SQLite: {self.path} is gone or cannot be read ({error.strerror}). Restore it: it is not made "
-                "anew, because an empty database would have forgotten every halt."
+                f"SQLite: {self.path} is gone or cannot be read ({error.strerror}). Restore it: it is not "
+                "made anew, because an empty database would have forgotten every halt."
             ) from error
         if found != self._identity:
             raise StoreUnavailable(
-                f"SQLite: {self.path} is another file than the one that was opened. Restart this process if it "
-                "was replaced on purpose."
+                f"SQLite: {self.path} is another file than the one that was opened. Restart this process if "
+                "it was replaced on purpose."
             )
 
     def connect(self) -> Any:
@@ -158,8 +158,8 @@ class DatabaseFile:
         got = self._switch_journal(connection, wanted)
         if got == "wal" and wanted != "wal":
             raise StoreUnavailable(
-                f"SQLite: {self.path} is in WAL mode, which SQLite {library().sqlite_version} can corrupt, and "
-                "another process holds it. Install pysqlite3, or end the other process."
+                f"SQLite: {self.path} is in WAL mode, which SQLite {library().sqlite_version} can corrupt, "
+                "and another process holds it. Install pysqlite3, or end the other process."
             )
 
     @staticmethod
@@ -178,16 +178,16 @@ class DatabaseFile:
         kind = file_system_of(self.path)
         if kind in _NETWORK_FILE_SYSTEMS:
             raise StoreUnavailable(
-                f"SQLite: {self.path} lies on a network file system ({kind}), whose locks do not hold. Put it on "
-                "a local disk, or use PostgreSQL."
+                f"SQLite: {self.path} lies on a network file system ({kind}), whose locks do not hold. "
+                "Put it on a local disk, or use PostgreSQL."
             )
 
     def _make(self) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self.path.exists() and Path(f"{self.path}-wal").exists():
             raise StoreUnavailable(
-                f"SQLite: {self.path} is gone, but {self.path}-wal is still there. Restore the database: it is "
-                "not made anew, because an empty one would have forgotten every halt."
+                f"SQLite: {self.path} is gone, but {self.path}-wal is still there. Restore the database: it "
+                "is not made anew, because an empty one would have forgotten every halt."
             )
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -198,7 +198,7 @@ class DatabaseFile:
 
 
 def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """Return the type of the file system that a path lies on, or None where that cannot be told (not Linux)."""
+    """Return the type of the file system that a path lies on, or None where that cannot be told."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -215,5 +215,3 @@ def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | Non
 
 def _journal_of(connection: Any, change: str) -> str:
     return str(connection.execute(f"PRAGMA journal_mode{change}").fetchone()[0]).lower()
-
-

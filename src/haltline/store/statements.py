@@ -12,12 +12,22 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from haltline.records import ApiKey, AuditEntry, ConditionRow, FileRead, Halt, Message, Session, Strikes, Waiver
+from haltline.records import (
+    ApiKey,
+    AuditEntry,
+    ConditionRow,
+    FileRead,
+    Halt,
+    Message,
+    Session,
+    Strikes,
+    Waiver,
+)
 from haltline.store import schema
-from haltline.store.rows import RECENT_ERRORS, Record, field_names
+from haltline.store.rows import RECENT_ERRORS, field_names
 
 
-def columns_of(table: sa.Table, kind: type[Record]) -> list[sa.ColumnElement[Any]]:
+def columns_of(table: sa.Table, kind: type[Any]) -> list[sa.ColumnElement[Any]]:
     """Return a table's columns in the order of a record's fields."""
     return [table.c[name] for name in field_names(kind)]
 
@@ -33,12 +43,14 @@ _key_columns = columns_of(schema.principals, ApiKey)
 SESSION_WIDTH = len(_session_columns)
 STRIKES_WIDTH = len(_strikes_columns)
 
-_of_session = sa.bindparam("session_id")
+_of_session: sa.BindParameter[str] = sa.bindparam("session_id")
 
 
 def _exists(table: sa.Table, *conditions: str) -> sa.ColumnElement[bool]:
     clauses = (sa.text(condition) for condition in conditions)
-    return sa.exists(sa.select(sa.literal_column("1")).where(table.c.session_id == schema.sessions.c.id, *clauses))
+    return sa.exists(
+        sa.select(sa.literal_column("1")).where(table.c.session_id == schema.sessions.c.id, *clauses)
+    )
 
 
 @cache
@@ -53,7 +65,8 @@ def look(by: str, *, with_clock: bool) -> sa.Select[Any]:
         with_clock: whether the database tells the time (PostgreSQL).
     """
     on_task = sa.and_(
-        schema.strikes.c.session_id == schema.sessions.c.id, schema.strikes.c.task_id == sa.bindparam("task_id")
+        schema.strikes.c.session_id == schema.sessions.c.id,
+        schema.strikes.c.task_id == sa.bindparam("task_id"),
     )
     flags = [
         _exists(schema.halt_events, schema.OPEN),
@@ -71,7 +84,9 @@ def look(by: str, *, with_clock: bool) -> sa.Select[Any]:
 @cache
 def lock_session(by: str) -> sa.Select[Any]:
     """Return the statement that makes other writers of the same session wait (PostgreSQL)."""
-    return sa.select(schema.sessions.c.id).where(schema.sessions.c[by] == sa.bindparam("key")).with_for_update()
+    return (
+        sa.select(schema.sessions.c.id).where(schema.sessions.c[by] == sa.bindparam("key")).with_for_update()
+    )
 
 
 clock = sa.select(sa.func.clock_timestamp(type_=schema.Moment))
@@ -99,7 +114,9 @@ waivers = (
 )
 guidance = (
     sa.select(*_message_columns)
-    .where(schema.outbox.c.session_id == _of_session, sa.text("outbox.kind = 'guidance'"), sa.text(schema.OWED))
+    .where(
+        schema.outbox.c.session_id == _of_session, sa.text("outbox.kind = 'guidance'"), sa.text(schema.OWED)
+    )
     .order_by(schema.outbox.c.created_at, schema.outbox.c.id)
 )
 reads = (
@@ -108,13 +125,17 @@ reads = (
     .order_by(schema.file_reads.c.path)
 )
 strikes_of_session = (
-    sa.select(*_strikes_columns).where(schema.strikes.c.session_id == _of_session).order_by(schema.strikes.c.task_id)
+    sa.select(*_strikes_columns)
+    .where(schema.strikes.c.session_id == _of_session)
+    .order_by(schema.strikes.c.task_id)
 )
 halt = sa.select(*_halt_columns).where(schema.halt_events.c.id == sa.bindparam("halt_id"))
-archived_halt = sa.select(*_archived_columns).where(schema.halt_events_archive.c.id == sa.bindparam("halt_id"))
+archived_halt = sa.select(*_archived_columns).where(
+    schema.halt_events_archive.c.id == sa.bindparam("halt_id")
+)
 
 # Each side is cut to the limit before they are merged, so that neither table is read to its end.
-_after = sa.bindparam("after")
+_after: sa.BindParameter[str] = sa.bindparam("after")
 _limit = sa.bindparam("limit", type_=sa.Integer)
 _live_page = (
     sa.select(*_halt_columns)
@@ -185,9 +206,10 @@ archivable = (
     .limit(_limit)
     .with_for_update(skip_locked=True)
 )
-_moved = sa.bindparam("halt_ids", expanding=True)
+_moved: sa.BindParameter[list[str]] = sa.bindparam("halt_ids", expanding=True)
 copy_to_archive = schema.halt_events_archive.insert().from_select(
-    [column.name for column in _halt_columns], sa.select(*_halt_columns).where(schema.halt_events.c.id.in_(_moved))
+    [column.name for column in _halt_columns],
+    sa.select(*_halt_columns).where(schema.halt_events.c.id.in_(_moved)),
 )
 delete_archived = schema.halt_events.delete().where(schema.halt_events.c.id.in_(_moved))
 
@@ -233,7 +255,9 @@ def upsert(table: sa.Table, dialect: str) -> sa.Insert:
     """Return an insert that replaces every other column when the primary key exists."""
     insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
     key = [column.name for column in table.primary_key]
-    replaced = {column.name: insert.excluded[column.name] for column in table.columns if column.name not in key}
+    replaced = {
+        column.name: insert.excluded[column.name] for column in table.columns if column.name not in key
+    }
     return insert.on_conflict_do_update(index_elements=key, set_=replaced)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Protocol, TypeVar
-
-import sqlalchemy as sa
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from haltline.errors import StoreUnavailable
 from haltline.records import AuditEvent, Changes, SessionLookup
@@ -16,6 +15,9 @@ from haltline.store.audit import archive_event
 from haltline.store.port import Transition
 from haltline.store.rows import check_storable
 from haltline.store.transactions import Clock, append_audit, is_postgres, now_of, view, write_records
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 BATCH = 50
 """Sessions in one transaction: writers of SQLite wait for no more than that."""
@@ -46,10 +48,10 @@ async def sweep(
     while batches:
         batch = batches.pop(0)
         try:
-            written += await write(lambda connection, batch=batch: claim(connection, batch, transition, clock))
+            written += await write(partial(claim, batch, transition, clock))
         except StoreUnavailable:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a transition may raise anything, and is told on below
             if len(batch) > 1:
                 batches[:0] = [[session_id] for session_id in batch]
                 continue
@@ -66,9 +68,9 @@ def _overdue(connection: sa.Connection, clock: Clock | None, limit: int) -> list
 
 
 def claim(
-    connection: sa.Connection, session_ids: list[str], transition: Transition, clock: Clock | None
+    session_ids: list[str], transition: Transition, clock: Clock | None, connection: sa.Connection
 ) -> list[Changes]:
-    """Run the transition for those of the sessions that nobody is changing and that still have an overdue halt."""
+    """Run the transition for those of the sessions that are free and still have an overdue halt."""
     free = _free(connection, session_ids)
     now = now_of(connection, clock)
     written: list[Changes] = []

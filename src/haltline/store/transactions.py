@@ -1,8 +1,8 @@
 """What happens inside one transaction, on a synchronous SQLAlchemy `Connection` of either database.
 
-SQLite runs these in a thread, PostgreSQL through `AsyncConnection.run_sync`. Beginning, committing and rolling
-back are the caller's. A transition runs between the look and the writing; whatever it raises leaves nothing
-behind.
+SQLite runs these in a thread, PostgreSQL through `AsyncConnection.run_sync`. Beginning, committing and
+rolling back are the caller's. A transition runs between the look and the writing; whatever it raises leaves
+nothing behind.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def reading() -> Iterator[None]:
     try:
         yield
     except (ValueError, LookupError, TypeError) as error:
-        raise StoreCorrupt(f"The database holds a value that Haltline cannot have written: {error}") from error
+        raise StoreCorrupt(
+            f"The database holds a value that Haltline cannot have written: {error}"
+        ) from error
 
 
 def is_postgres(connection: sa.Connection) -> bool:
@@ -58,7 +60,7 @@ def now_of(connection: sa.Connection, clock: Clock | None) -> datetime:
     if clock is not None:
         return clock()
     if is_postgres(connection):
-        return cast("datetime", connection.execute(statements.clock).scalar_one())
+        return connection.execute(statements.clock).scalar_one()
     return datetime.now(UTC)
 
 
@@ -209,7 +211,12 @@ def write_records(connection: sa.Connection, changes: Changes, known: Session | 
         _once(connection, statements.use_waiver, {"waiver_id": waiver_id, "now": now}, f"Waiver {waiver_id}")
     _insert(connection, statements.insert_messages(dialect), changes.new_messages)
     for message_id in changes.delivered_messages:
-        _once(connection, statements.deliver_message, {"message_id": message_id, "now": now}, f"Message {message_id}")
+        _once(
+            connection,
+            statements.deliver_message,
+            {"message_id": message_id, "now": now},
+            f"Message {message_id}",
+        )
     for halt_id in changes.cancelled_messages_of:
         connection.execute(statements.cancel_messages, {"of_halt": halt_id, "now": now})
     if changes.strikes is not None:
@@ -266,7 +273,9 @@ def _settle(connection: sa.Connection, halt: Halt) -> None:
 
 def _once(connection: sa.Connection, statement: sa.Update, parameters: dict[str, Any], what: str) -> None:
     if connection.execute(statement, parameters).rowcount != 1:
-        raise Conflict(f"{what} does not exist or was used up by somebody else first; look again and decide anew")
+        raise Conflict(
+            f"{what} does not exist or was used up by somebody else first; look again and decide anew"
+        )
 
 
 def append_audit(connection: sa.Connection, events: Sequence[AuditEvent], now: datetime) -> None:
@@ -283,4 +292,3 @@ def append_audit(connection: sa.Connection, events: Sequence[AuditEvent], now: d
         for entry in audit.append(head, events, now)
     ]
     connection.execute(statements.insert_audit, rows if len(rows) > 1 else rows[0])
-

@@ -25,7 +25,7 @@ class _Call(Generic[T]):
 
     __slots__ = ("abandoned", "error", "function", "result", "wake")
 
-    def __init__(self, function: Callable[[], T], wake: Callable[[], None]) -> None:
+    def __init__(self, function: Callable[[], T], wake: Callable[[], object]) -> None:
         self.function = function
         self.wake = wake
         self.abandoned = False
@@ -137,6 +137,7 @@ def _scheduler() -> Callable[[Callable[[], None]], object]:
     try:
         return asyncio.get_running_loop().call_soon_threadsafe
     except RuntimeError:
-        import trio  # noqa: PLC0415 - only there when the caller runs on it
+        import trio  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - the caller runs on it
 
-        return trio.lowlevel.current_trio_token().run_sync_soon
+        schedule: Callable[[Callable[[], None]], object] = trio.lowlevel.current_trio_token().run_sync_soon
+        return schedule

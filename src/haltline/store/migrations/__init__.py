@@ -1,8 +1,9 @@
-"""Bringing a database's schema up to date: Alembic, run from the program, imported only when there is work."""
+"""Bringing a database's schema up to date: Alembic, imported only when there is work."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -15,7 +16,7 @@ RELEASED = ("0001",)
 """Every revision that a database may be at, the oldest first."""
 
 VERSION_TABLE = "haltline_schema_version"
-"""Where the revision is noted; not Alembic's default name, so that a shared PostgreSQL database keeps both."""
+"""Where the revision is noted; not Alembic's default name, which a shared database may hold already."""
 
 
 def revision_of(connection: sa.Connection) -> str | None:
@@ -26,12 +27,12 @@ def revision_of(connection: sa.Connection) -> str | None:
     """
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
-    statement = sa.select(sa.column("version_num")).select_from(sa.table(VERSION_TABLE))
+    statement: sa.Select[Any] = sa.select(sa.column("version_num")).select_from(sa.table(VERSION_TABLE))
     revision: str | None = connection.execute(statement).scalar_one_or_none()
     if revision is not None and revision not in RELEASED:
         raise StoreCorrupt(
-            f"The database's schema is at revision {revision}, which this version of Haltline (up to {HEAD}) does "
-            "not know. Use the newer Haltline that made it, or restore a backup from before the upgrade."
+            f"The database's schema is at revision {revision}, which this version of Haltline (up to {HEAD}) "
+            "does not know. Use the newer Haltline that made it, or restore a backup from before the upgrade."
         )
     return revision
 

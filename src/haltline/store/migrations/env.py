@@ -1,4 +1,4 @@
-"""Alembic's environment: it migrates the connection that `upgrade` hands over, in the caller's transaction."""
+"""Alembic's environment: it migrates the connection that `upgrade` hands over, in that transaction."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The revisions, one module each, with the DDL that they run beside them."""
