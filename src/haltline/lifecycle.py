@@ -225,6 +225,7 @@ def acknowledge(
         )
         state = session_state(remaining) if session.state is not SessionState.CLOSED else SessionState.CLOSED
         final = resolution is not Resolution.ESCALATED
+        strikes = _reset_by_settling(settled, actor, now) if final else None
         return Changes(
             session=replace(session, state=state, updated_at=now),
             settled_halts=(settled,),
@@ -235,8 +236,11 @@ def acknowledge(
                 else (_notification(new_id(), settled, "escalated", now),)
             ),
             cancelled_messages_of=(halt.id,) if final else (),
-            strikes=_reset_strikes(settled, actor, now) if final else None,
-            audit=(_halt_settled(settled, actor),),
+            strikes=strikes,
+            audit=(
+                _halt_settled(settled, actor),
+                *((_strikes_reset(strikes, actor, {"halt_id": halt.id}),) if strikes else ()),
+            ),
         )
 
     return transition
@@ -312,14 +316,8 @@ def reset_strikes(task_id: str | None, actor: Principal) -> Transition:
     def transition(view: SessionView, now: datetime) -> Changes:
         session = _existing(view)
         strikes = Strikes(session.id, task_id or "", 0, now, reset_at=now, reset_by=str(actor))
-        event = AuditEvent(
-            str(actor),
-            "strikes.reset",
-            task_id or "",
-            session.id,
-            {"attempts": view.strikes.attempts if view.strikes else 0},
-        )
-        return Changes(strikes=strikes, audit=(event,))
+        why = {"attempts": view.strikes.attempts if view.strikes else 0}
+        return Changes(strikes=strikes, audit=(_strikes_reset(strikes, actor, why),))
 
     return transition
 
@@ -485,10 +483,21 @@ def _notification(message_id: str, halt: Halt, why: str, now: datetime) -> Messa
     return Message(message_id, MessageKind.NOTIFICATION, key, halt.session_id, halt.id, payload, now)
 
 
-def _reset_strikes(halt: Halt, actor: Principal, now: datetime) -> Strikes | None:
-    if halt.condition_name != "three_strikes":
+def _reset_by_settling(halt: Halt, actor: Principal, now: datetime) -> Strikes | None:
+    """Return the task's count started again, when a person settles that it has failed too often.
+
+    An agent resets nothing, even where it may settle halts. A three-strikes check that failed says nothing
+    about the task.
+    """
+    if halt.condition_name != "three_strikes" or actor.kind is PrincipalKind.AGENT:
+        return None
+    if "reason_code" in (halt.context or {}):
         return None
     return Strikes(halt.session_id, halt.task_id or "", 0, now, reset_at=now, reset_by=str(actor))
+
+
+def _strikes_reset(strikes: Strikes, actor: Principal, why: Mapping[str, Any]) -> AuditEvent:
+    return AuditEvent(str(actor), "strikes.reset", strikes.task_id, strikes.session_id, why)
 
 
 def _opened(session: Session, actor: str) -> AuditEvent:
