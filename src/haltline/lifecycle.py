@@ -231,7 +231,7 @@ def acknowledge(
             settled_halts=(settled,),
             new_waivers=_waiver(new_id(), settled, now) if final else (),
             new_messages=(
-                _guidance(new_id(), settled, now)
+                _guidance(new_id(), settled, redact(notes), now)
                 if final
                 else (_notification(new_id(), settled, "escalated", now),)
             ),
@@ -456,14 +456,15 @@ def _waiver(waiver_id: str, halt: Halt, now: datetime) -> tuple[Waiver, ...]:
     )
 
 
-def _guidance(message_id: str, halt: Halt, now: datetime) -> tuple[Message, ...]:
-    if not halt.resolution_notes:
+def _guidance(message_id: str, halt: Halt, text: str | None, now: datetime) -> tuple[Message, ...]:
+    """Return what the agent is owed: the words of whoever settled the halt, not those of an earlier escalation."""
+    if not text:
         return ()
     payload = {
         "halt_id": halt.id,
         "condition_name": halt.condition_name,
         "resolution": halt.resolution,
-        "text": halt.resolution_notes,
+        "text": text,
         "by": halt.acknowledged_by,
     }
     key = f"guidance:{halt.id}"
