@@ -169,8 +169,7 @@ def record_halts(
                 raise NotFound("There is no such session. Open one with open_session.")
             session = replace(open_as, created_at=now, updated_at=now)
             audit.append(_opened(session, str(actor)))
-        if session.state is SessionState.CLOSED:
-            raise Conflict(f"Session {session.id} is closed; a closed session records nothing more.")
+        _open(session)
         new = tuple(_recorded(halt, session.id, now) for halt in halts if not _already_open(halt, view))
         audit += [_halt_recorded(halt, actor) for halt in new]
         stopping = tuple(halt for halt in new if halt.is_open)
@@ -314,7 +313,7 @@ def reset_strikes(task_id: str | None, actor: Principal) -> Transition:
     """Return the transition that starts a task's count again; the caller has checked who may."""
 
     def transition(view: SessionView, now: datetime) -> Changes:
-        session = _existing(view)
+        session = _open(_existing(view))
         strikes = Strikes(session.id, task_id or "", 0, now, reset_at=now, reset_by=str(actor))
         why = {"attempts": view.strikes.attempts if view.strikes else 0}
         return Changes(strikes=strikes, audit=(_strikes_reset(strikes, actor, why),))
@@ -333,6 +332,7 @@ def record_reads(paths: Mapping[str, str | None], *, open_as: Session | None, ac
                 raise NotFound("There is no such session. Open one with open_session.")
             session = replace(open_as, created_at=now, updated_at=now)
             audit = (_opened(session, str(actor)),)
+        _open(session)
         reads = tuple(FileRead(session.id, path, content_hash, now) for path, content_hash in paths.items())
         return Changes(session=session, reads=reads, audit=audit)
 
@@ -343,6 +343,12 @@ def _existing(view: SessionView) -> Session:
     if view.session is None:
         raise NotFound("There is no such session.")
     return view.session
+
+
+def _open(session: Session) -> Session:
+    if session.state is SessionState.CLOSED:
+        raise Conflict(f"Session {session.id} is closed; a closed session records nothing more.")
+    return session
 
 
 def _recorded(halt: NewHalt, session_id: str, now: datetime) -> Halt:
