@@ -133,9 +133,10 @@ def close_session(actor: Principal) -> Transition:
         if session.state is SessionState.CLOSED:
             return Changes(session=session)
         if view.open_halts and actor.kind is PrincipalKind.AGENT:
+            count = len(view.open_halts)
             raise NotPermitted(
-                f"Session {session.id} has {len(view.open_halts)} open halts; an agent cannot close it. "
-                "A person settles the halts first."
+                f"Session {session.id} has {count} open {'halt' if count == 1 else 'halts'}; "
+                "an agent cannot close it. A person settles what is open first."
             )
         closed = replace(session, state=SessionState.CLOSED, updated_at=now, closed_at=now)
         return Changes(
