@@ -254,10 +254,7 @@ def time_out(actor: Principal, new_id: Callable[[], str]) -> Transition:
         overdue = tuple(
             replace(halt, resolution=Resolution.TIMEOUT, updated_at=now)
             for halt in view.open_halts
-            if not halt.acknowledged
-            and halt.resolution is None
-            and halt.escalate_at is not None
-            and halt.escalate_at <= now
+            if halt.is_overdue_at(now)
         )
         if not overdue:
             return Changes()
