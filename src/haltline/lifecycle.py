@@ -172,7 +172,10 @@ def record_halts(
             audit.append(_opened(session, str(actor)))
         _open(session)
         new = tuple(_recorded(halt, session.id, now) for halt in halts if not _already_open(halt, view))
+        delivered = tuple(message for message in view.guidance if message.id in hand_over)
         audit += [_halt_recorded(halt, actor) for halt in new]
+        audit += [AuditEvent(str(actor), "waiver.used", used, session.id, {}) for used in used_waivers]
+        audit += [_guidance_delivered(message, actor) for message in delivered]
         stopping = tuple(halt for halt in new if halt.is_open)
         state = session_state((*view.open_halts, *stopping))
         if state is not session.state:
@@ -184,7 +187,7 @@ def record_halts(
                 _notification(new_id(), halt, "recorded", now) for halt in new if _escalates_at_once(halt)
             ),
             used_waivers=used_waivers,
-            delivered_messages=tuple(m.id for m in view.guidance if m.id in hand_over),
+            delivered_messages=tuple(message.id for message in delivered),
             audit=tuple(audit),
         )
 
@@ -324,15 +327,18 @@ def record_reads(paths: Mapping[str, str | None], *, open_as: Session | None, ac
 
     def transition(view: SessionView, now: datetime) -> Changes:
         session = view.session
-        audit: tuple[AuditEvent, ...] = ()
+        audit: list[AuditEvent] = []
         if session is None:
             if open_as is None:
                 raise NotFound("There is no such session. Open one with open_session.")
             session = replace(open_as, created_at=now, updated_at=now)
-            audit = (_opened(session, str(actor)),)
+            audit.append(_opened(session, str(actor)))
         _open(session)
+        audit.append(
+            AuditEvent(str(actor), "reads.recorded", session.id, session.id, {"reads": dict(paths)})
+        )
         reads = tuple(FileRead(session.id, path, content_hash, now) for path, content_hash in paths.items())
-        return Changes(session=session, reads=reads, audit=audit)
+        return Changes(session=session, reads=reads, audit=tuple(audit))
 
     return transition
 
@@ -548,6 +554,11 @@ def immutable_columns(halt: Halt) -> dict[str, Any]:
         "auto_escalate": halt.auto_escalate,
         "escalate_at": _text(halt.escalate_at),
     }
+
+
+def _guidance_delivered(message: Message, actor: Principal) -> AuditEvent:
+    payload = {"halt_id": message.halt_id}
+    return AuditEvent(str(actor), "guidance.delivered", message.id, message.session_id, payload)
 
 
 def _halt_settled(halt: Halt, actor: Principal) -> AuditEvent:
