@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from haltline.conditions.catalogue import CATALOGUE
+from haltline.conditions.catalogue import CATALOGUE, DEFAULT_ESCALATION_MINUTES
 from haltline.conditions.condition import ConditionConfig
 from haltline.domain import (
     Finding,
@@ -102,7 +102,9 @@ def halt_from_finding(
         or (condition is not None and condition.single_use_waiver),
         auto_recorded=True,
         auto_escalate=config.auto_escalate if config else False,
-        escalate_after_minutes=config.escalate_after_minutes if config else None,
+        escalate_after_minutes=(
+            config.escalate_after_minutes if config else DEFAULT_ESCALATION_MINUTES.get(found.severity)
+        ),
     )
 
 
@@ -334,9 +336,7 @@ def record_reads(paths: Mapping[str, str | None], *, open_as: Session | None, ac
             session = replace(open_as, created_at=now, updated_at=now)
             audit.append(_opened(session, str(actor)))
         _open(session)
-        audit.append(
-            AuditEvent(str(actor), "reads.recorded", session.id, session.id, {"reads": dict(paths)})
-        )
+        audit.append(AuditEvent(str(actor), "reads.recorded", session.id, session.id, {"reads": dict(paths)}))
         reads = tuple(FileRead(session.id, path, content_hash, now) for path, content_hash in paths.items())
         return Changes(session=session, reads=reads, audit=tuple(audit))
 
@@ -467,7 +467,7 @@ def _waiver(waiver_id: str, halt: Halt, now: datetime) -> tuple[Waiver, ...]:
 
 
 def _guidance(message_id: str, halt: Halt, text: str | None, now: datetime) -> tuple[Message, ...]:
-    """Return what the agent is owed: the words of whoever settled the halt, not those of an earlier escalation."""
+    """Return what the agent is owed: the words of who settles the halt, not those of who escalated it."""
     if not text:
         return ()
     payload = {
@@ -527,7 +527,7 @@ def failed_check_halt(halt_id: str, reason: ReasonCode, description: str, *, tas
         context={"reason_code": reason},
         evidence_digest=digest({"reason_code": reason, "description": description}),
         auto_recorded=True,
-        escalate_after_minutes=30,
+        escalate_after_minutes=DEFAULT_ESCALATION_MINUTES[Severity.CRITICAL],
     )
 
 
