@@ -1,1 +1,1 @@
-"""The ways in: command line, MCP, HTTP, console, hook. Each translates, calls the service, translates back."""
+"""The faces: each translates, calls the service, and translates back."""

@@ -72,6 +72,14 @@ async def check(
         )
 
 
+async def refuse(
+    context: ServiceContext, principal: Principal, reason: ReasonCode, problem: str, session_token: Any
+) -> CheckHaltConditionsOutput:
+    """Answer a check whose request a face could not make out, within the deadline."""
+    deadline = anyio.current_time() + context.settings.deadline_seconds
+    return await _failure(context, principal, reason, problem, _well_named(session_token), None, deadline)
+
+
 def _reason_of(error: Exception, context: ServiceContext) -> tuple[ReasonCode, str]:
     """Return which failure an exception is, and what to say of it."""
     if isinstance(error, TimeoutError):
