@@ -119,12 +119,13 @@ class Guardrail:
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
     ) -> CheckHaltConditionsOutput:
         """Check every condition for what is about to be done; never raises, always answers in time."""
-        future = self._thread.submit(self._guardrail.check_halt_conditions(request, **fields))
-        try:
-            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
-        except FutureTimeoutError:
-            future.cancel()
-            return _stuck(self._settings.deadline_seconds)
+        return self._answer(self._guardrail.check_halt_conditions(request, **fields))
+
+    def refuse_check(
+        self, reason: ReasonCode, problem: str, session_token: object = None
+    ) -> CheckHaltConditionsOutput:
+        """Answer a check of which a face could not even make out the request: a critical halt, recorded."""
+        return self._answer(self._guardrail.refuse_check(reason, problem, session_token))
 
     def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
@@ -242,6 +243,15 @@ class Guardrail:
             return [entry async for entry in self._guardrail.audit_entries()]
 
         return self._run(collect())
+
+    def _answer(self, work: Coroutine[Any, Any, CheckHaltConditionsOutput]) -> CheckHaltConditionsOutput:
+        """Wait for a check's answer, and give one when the event loop itself does not."""
+        future = self._thread.submit(work)
+        try:
+            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
+        except FutureTimeoutError:
+            future.cancel()
+            return _stuck(self._settings.deadline_seconds)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for an operation; it has a deadline of its own, the wait here is for a stuck event loop.
