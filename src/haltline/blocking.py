@@ -115,6 +115,10 @@ class Guardrail:
         self._run(self._guardrail.aclose())
         self._thread.stop()
 
+    def prepare(self) -> None:
+        """Bring the database up, and load what the first check would load, outside of its deadline."""
+        self._run(self._guardrail.prepare())
+
     def check_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
     ) -> CheckHaltConditionsOutput:

@@ -11,7 +11,7 @@ import anyio
 
 from haltline import lifecycle, verdict
 from haltline.conditions.evaluate import broken_configuration
-from haltline.conditions.facts import Facts
+from haltline.conditions.facts import Action, Facts
 from haltline.domain import Finding, Principal, ReasonCode, SessionState
 from haltline.errors import (
     ConfigurationError,
@@ -43,6 +43,10 @@ CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
 
 
+PREPARE_SECONDS = 3.0
+"""How long a process that lives for one check may get ready for it."""
+
+
 async def check(
     context: ServiceContext,
     principal: Principal,
@@ -70,6 +74,23 @@ async def check(
         return await _failure(
             context, principal, reason, problem, parsed.session_token, parsed.task_id, deadline
         )
+
+
+async def prepare(context: ServiceContext) -> None:
+    """Bring the database up and let every condition load what it loads at its first call.
+
+    What fails here is tried again by the check, which answers for it.
+    """
+    facts = Facts(action=Action(operation="prepare", commands=("true",)))
+    try:
+        with anyio.move_on_after(PREPARE_SECONDS):
+            await context.start()
+            configuration = await context.configuration.get()
+            await run_conditions(
+                context.lanes, facts, tuple(configuration.conditions.values()), PREPARE_SECONDS
+            )
+    except Exception as error:  # noqa: BLE001 - nothing is decided here; the check fails by itself
+        logger.debug("not prepared: %s", type(error).__name__)
 
 
 async def refuse(
