@@ -130,6 +130,7 @@ def _answer(
         guardrail = Guardrail.open(options.database, settings=settings, workspace=workspace)
     except InvalidInput as error:
         return refusal(ReasonCode.DATABASE_UNAVAILABLE.value, redact(str(error)))
+    guardrail.prepare()
     answer = (
         guardrail.check_halt_conditions(request)
         if problem is None
