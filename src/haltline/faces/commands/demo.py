@@ -23,8 +23,9 @@ from haltline.service import Guardrail
 _HELP = f"""\
 Show the main job on a temporary SQLite database, with real calls.
 
-An agent's check halts; the halt is in the database; the agent cannot settle it; a person does, with guidance; the
-agent's next check proceeds and carries the guidance; three failures halt; the audit log is verified.
+An agent's check halts; the halt is in the database; the agent cannot settle it; a person does, with
+guidance; the agent's next check proceeds and carries the guidance; three failures halt; the audit log is
+verified.
 
 {EXIT_CODES}"""
 
@@ -73,7 +74,6 @@ def command(options: Options) -> None:
     if failed:
         raise CommandFailed(f"the demonstration did not come out as it has to: {'; '.join(failed)}")
     if not output.is_json:
-        output.line()
         output.next("haltline check --help; haltline doctor says where your own database is")
 
 
