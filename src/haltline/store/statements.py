@@ -273,7 +273,7 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
     """Return the statements for a page of halts and for how many match in all.
 
     Args:
-        filters: any of `session_id`, `halt_type`, `severity` and `unacknowledged`.
+        filters: any of `session_id`, `halt_type`, `severity`, and `open` or `unacknowledged`.
     """
     conditions: list[sa.ColumnElement[bool] | sa.TextClause] = [
         schema.halt_events.c[name] == sa.bindparam(name, type_=schema.halt_events.c[name].type)
@@ -282,6 +282,8 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
     ]
     if "unacknowledged" in filters:
         conditions.append(sa.text("halt_events.acknowledged = FALSE"))
+    if "open" in filters:
+        conditions.append(sa.text(schema.OPEN))
     page = (
         sa.select(*_halt_columns)
         .where(*conditions)
