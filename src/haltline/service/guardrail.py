@@ -134,6 +134,11 @@ class Guardrail:
         return self.acting_as(await keys.authenticate(self._context, key))
 
     async def __aenter__(self) -> Self:
+        """Bring the database up, so that a first check does not spend its deadline on making tables.
+
+        A database that cannot be brought up raises nothing here: every check then says so, and halts.
+        """
+        await self._context.warm_up()
         return self
 
     async def __aexit__(
