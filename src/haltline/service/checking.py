@@ -84,7 +84,7 @@ async def prepare(context: ServiceContext) -> None:
     facts = Facts(action=Action(operation="prepare", commands=("true",)))
     try:
         with anyio.move_on_after(PREPARE_SECONDS):
-            await context.start()
+            await context.warm_up()
             configuration = await context.configuration.get()
             await run_conditions(
                 context.lanes, facts, tuple(configuration.conditions.values()), PREPARE_SECONDS
