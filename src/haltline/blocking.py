@@ -62,6 +62,8 @@ class _LoopThread:
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(timeout=1)
+        if not self.thread.is_alive():  # a loop that is stuck ends with the process
+            self.loop.close()
 
 
 class Guardrail:
