@@ -78,14 +78,16 @@ def _gathered(facts: Facts) -> Facts:
         modified = facts.modified_files
     except Exception:  # noqa: BLE001 - the conditions ask for the analysis again, and say what was wrong
         modified = facts.action.paths
-    return facts.knowing_absent(frozenset(path for path in modified if _is_absent(facts.path_key(path))))
+    return facts.knowing_absent(frozenset(path for path in modified if _is_absent(facts, path)))
 
 
-def _is_absent(path: str) -> bool:
+def _is_absent(facts: Facts, path: str) -> bool:
+    if path.startswith("~"):  # whose home directory that is depends on who runs the command
+        return False
     try:
-        os.lstat(path)
+        os.lstat(facts.path_key(path))
     except FileNotFoundError:
         return True
-    except OSError:
+    except (OSError, ValueError):
         return False
     return False
