@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from haltline.conditions.catalogue import CATALOGUE
+from haltline.conditions.catalogue import CATALOGUE, DEFAULT_ESCALATION_MINUTES
 from haltline.conditions.condition import ConditionConfig
 from haltline.domain import (
     Finding,
@@ -102,7 +102,9 @@ def halt_from_finding(
         or (condition is not None and condition.single_use_waiver),
         auto_recorded=True,
         auto_escalate=config.auto_escalate if config else False,
-        escalate_after_minutes=config.escalate_after_minutes if config else None,
+        escalate_after_minutes=(
+            config.escalate_after_minutes if config else DEFAULT_ESCALATION_MINUTES.get(found.severity)
+        ),
     )
 
 
@@ -133,9 +135,10 @@ def close_session(actor: Principal) -> Transition:
         if session.state is SessionState.CLOSED:
             return Changes(session=session)
         if view.open_halts and actor.kind is PrincipalKind.AGENT:
+            count = len(view.open_halts)
             raise NotPermitted(
-                f"Session {session.id} has {len(view.open_halts)} open halts; an agent cannot close it. "
-                "A person settles the halts first."
+                f"Session {session.id} has {count} open {'halt' if count == 1 else 'halts'}; "
+                "an agent cannot close it. A person settles what is open first."
             )
         closed = replace(session, state=SessionState.CLOSED, updated_at=now, closed_at=now)
         return Changes(
@@ -169,10 +172,12 @@ def record_halts(
                 raise NotFound("There is no such session. Open one with open_session.")
             session = replace(open_as, created_at=now, updated_at=now)
             audit.append(_opened(session, str(actor)))
-        if session.state is SessionState.CLOSED:
-            raise Conflict(f"Session {session.id} is closed; a closed session records nothing more.")
+        _open(session)
         new = tuple(_recorded(halt, session.id, now) for halt in halts if not _already_open(halt, view))
+        delivered = tuple(message for message in view.guidance if message.id in hand_over)
         audit += [_halt_recorded(halt, actor) for halt in new]
+        audit += [AuditEvent(str(actor), "waiver.used", used, session.id, {}) for used in used_waivers]
+        audit += [_guidance_delivered(message, actor) for message in delivered]
         stopping = tuple(halt for halt in new if halt.is_open)
         state = session_state((*view.open_halts, *stopping))
         if state is not session.state:
@@ -184,7 +189,7 @@ def record_halts(
                 _notification(new_id(), halt, "recorded", now) for halt in new if _escalates_at_once(halt)
             ),
             used_waivers=used_waivers,
-            delivered_messages=tuple(m.id for m in view.guidance if m.id in hand_over),
+            delivered_messages=tuple(message.id for message in delivered),
             audit=tuple(audit),
         )
 
@@ -225,18 +230,22 @@ def acknowledge(
         )
         state = session_state(remaining) if session.state is not SessionState.CLOSED else SessionState.CLOSED
         final = resolution is not Resolution.ESCALATED
+        strikes = _reset_by_settling(settled, actor, now) if final else None
         return Changes(
             session=replace(session, state=state, updated_at=now),
             settled_halts=(settled,),
             new_waivers=_waiver(new_id(), settled, now) if final else (),
             new_messages=(
-                _guidance(new_id(), settled, now)
+                _guidance(new_id(), settled, redact(notes), now)
                 if final
                 else (_notification(new_id(), settled, "escalated", now),)
             ),
             cancelled_messages_of=(halt.id,) if final else (),
-            strikes=_reset_strikes(settled, actor, now) if final else None,
-            audit=(_halt_settled(settled, actor),),
+            strikes=strikes,
+            audit=(
+                _halt_settled(settled, actor),
+                *((_strikes_reset(strikes, actor, {"halt_id": halt.id}),) if strikes else ()),
+            ),
         )
 
     return transition
@@ -250,10 +259,7 @@ def time_out(actor: Principal, new_id: Callable[[], str]) -> Transition:
         overdue = tuple(
             replace(halt, resolution=Resolution.TIMEOUT, updated_at=now)
             for halt in view.open_halts
-            if not halt.acknowledged
-            and halt.resolution is None
-            and halt.escalate_at is not None
-            and halt.escalate_at <= now
+            if halt.is_overdue_at(now)
         )
         if not overdue:
             return Changes()
@@ -310,16 +316,10 @@ def reset_strikes(task_id: str | None, actor: Principal) -> Transition:
     """Return the transition that starts a task's count again; the caller has checked who may."""
 
     def transition(view: SessionView, now: datetime) -> Changes:
-        session = _existing(view)
+        session = _open(_existing(view))
         strikes = Strikes(session.id, task_id or "", 0, now, reset_at=now, reset_by=str(actor))
-        event = AuditEvent(
-            str(actor),
-            "strikes.reset",
-            task_id or "",
-            session.id,
-            {"attempts": view.strikes.attempts if view.strikes else 0},
-        )
-        return Changes(strikes=strikes, audit=(event,))
+        why = {"attempts": view.strikes.attempts if view.strikes else 0}
+        return Changes(strikes=strikes, audit=(_strikes_reset(strikes, actor, why),))
 
     return transition
 
@@ -329,14 +329,16 @@ def record_reads(paths: Mapping[str, str | None], *, open_as: Session | None, ac
 
     def transition(view: SessionView, now: datetime) -> Changes:
         session = view.session
-        audit: tuple[AuditEvent, ...] = ()
+        audit: list[AuditEvent] = []
         if session is None:
             if open_as is None:
                 raise NotFound("There is no such session. Open one with open_session.")
             session = replace(open_as, created_at=now, updated_at=now)
-            audit = (_opened(session, str(actor)),)
+            audit.append(_opened(session, str(actor)))
+        _open(session)
+        audit.append(AuditEvent(str(actor), "reads.recorded", session.id, session.id, {"reads": dict(paths)}))
         reads = tuple(FileRead(session.id, path, content_hash, now) for path, content_hash in paths.items())
-        return Changes(session=session, reads=reads, audit=audit)
+        return Changes(session=session, reads=reads, audit=tuple(audit))
 
     return transition
 
@@ -345,6 +347,12 @@ def _existing(view: SessionView) -> Session:
     if view.session is None:
         raise NotFound("There is no such session.")
     return view.session
+
+
+def _open(session: Session) -> Session:
+    if session.state is SessionState.CLOSED:
+        raise Conflict(f"Session {session.id} is closed; a closed session records nothing more.")
+    return session
 
 
 def _recorded(halt: NewHalt, session_id: str, now: datetime) -> Halt:
@@ -385,15 +393,13 @@ def is_same(known: Halt, halt: NewHalt) -> bool:
     """Whether a halt would say again what an open one says.
 
     Execution conditions judge a task, so one open halt each is enough for it. A halt recorded by hand is the
-    caller's own decision and is recorded as often as it is made.
+    caller's own decision: it is recorded as often as it is made, and hides nothing that a check finds.
     """
     if known.id == halt.id:
         return True
-    if (
-        not halt.auto_recorded
-        or known.condition_name != halt.condition_name
-        or known.severity != halt.severity
-    ):
+    if not (known.auto_recorded and halt.auto_recorded):
+        return False
+    if known.condition_name != halt.condition_name or known.severity != halt.severity:
         return False
     if halt.halt_type is HaltType.EXECUTION and halt.condition_name is not None:
         return known.task_id == halt.task_id
@@ -460,14 +466,15 @@ def _waiver(waiver_id: str, halt: Halt, now: datetime) -> tuple[Waiver, ...]:
     )
 
 
-def _guidance(message_id: str, halt: Halt, now: datetime) -> tuple[Message, ...]:
-    if not halt.resolution_notes:
+def _guidance(message_id: str, halt: Halt, text: str | None, now: datetime) -> tuple[Message, ...]:
+    """Return what the agent is owed: the words of who settles the halt, not those of who escalated it."""
+    if not text:
         return ()
     payload = {
         "halt_id": halt.id,
         "condition_name": halt.condition_name,
         "resolution": halt.resolution,
-        "text": halt.resolution_notes,
+        "text": text,
         "by": halt.acknowledged_by,
     }
     key = f"guidance:{halt.id}"
@@ -487,10 +494,21 @@ def _notification(message_id: str, halt: Halt, why: str, now: datetime) -> Messa
     return Message(message_id, MessageKind.NOTIFICATION, key, halt.session_id, halt.id, payload, now)
 
 
-def _reset_strikes(halt: Halt, actor: Principal, now: datetime) -> Strikes | None:
-    if halt.condition_name != "three_strikes":
+def _reset_by_settling(halt: Halt, actor: Principal, now: datetime) -> Strikes | None:
+    """Return the task's count started again, when a person settles that it has failed too often.
+
+    An agent resets nothing, even where it may settle halts. A three-strikes check that failed says nothing
+    about the task.
+    """
+    if halt.condition_name != "three_strikes" or actor.kind is PrincipalKind.AGENT:
+        return None
+    if "reason_code" in (halt.context or {}):
         return None
     return Strikes(halt.session_id, halt.task_id or "", 0, now, reset_at=now, reset_by=str(actor))
+
+
+def _strikes_reset(strikes: Strikes, actor: Principal, why: Mapping[str, Any]) -> AuditEvent:
+    return AuditEvent(str(actor), "strikes.reset", strikes.task_id, strikes.session_id, why)
 
 
 def _opened(session: Session, actor: str) -> AuditEvent:
@@ -509,7 +527,7 @@ def failed_check_halt(halt_id: str, reason: ReasonCode, description: str, *, tas
         context={"reason_code": reason},
         evidence_digest=digest({"reason_code": reason, "description": description}),
         auto_recorded=True,
-        escalate_after_minutes=30,
+        escalate_after_minutes=DEFAULT_ESCALATION_MINUTES[Severity.CRITICAL],
     )
 
 
@@ -536,6 +554,11 @@ def immutable_columns(halt: Halt) -> dict[str, Any]:
         "auto_escalate": halt.auto_escalate,
         "escalate_at": _text(halt.escalate_at),
     }
+
+
+def _guidance_delivered(message: Message, actor: Principal) -> AuditEvent:
+    payload = {"halt_id": message.halt_id}
+    return AuditEvent(str(actor), "guidance.delivered", message.id, message.session_id, payload)
 
 
 def _halt_settled(halt: Halt, actor: Principal) -> AuditEvent:

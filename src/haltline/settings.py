@@ -10,8 +10,6 @@ from haltline.domain import Severity
 from haltline.errors import ConfigurationError
 from haltline.verdict import VerdictRules
 
-DEFAULT_ESCALATION_MINUTES: Mapping[Severity, int] = {Severity.CRITICAL: 30, Severity.HIGH: 240}
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:

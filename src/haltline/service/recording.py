@@ -7,7 +7,7 @@ from datetime import datetime
 import anyio
 
 from haltline import lifecycle
-from haltline.conditions.catalogue import CATALOGUE
+from haltline.conditions.catalogue import CATALOGUE, DEFAULT_ESCALATION_MINUTES
 from haltline.conditions.condition import ConditionConfig
 from haltline.domain import HaltType, Principal, Severity, canonical_json, digest, utc_text
 from haltline.errors import InvalidInput, StoreError
@@ -15,7 +15,6 @@ from haltline.lifecycle import NewHalt
 from haltline.records import SessionLookup
 from haltline.secrets import redact
 from haltline.service.context import ServiceContext
-from haltline.settings import DEFAULT_ESCALATION_MINUTES
 from haltline.wire import MAX_CONTEXT_BYTES, RecordHaltInput, RecordHaltOutput
 
 

@@ -80,7 +80,7 @@ async def _require_agents_right(context: ServiceContext, principal: Principal, h
     if granted and halt is None:
         raise NotFound(f"there is no halt {halt_id}")
     raise NotPermitted(
-        f"{principal} may not settle halts. A person does: `{settling_command(halt_id)}` in a terminal. "
+        f"{principal} may not settle halts. A person does, with `{settling_command(halt_id)}` in a terminal. "
         "Wait; do not try another way."
     )
 
