@@ -11,7 +11,7 @@ import anyio
 
 from haltline import lifecycle, verdict
 from haltline.conditions.evaluate import broken_configuration
-from haltline.conditions.facts import Facts
+from haltline.conditions.facts import Action, Facts
 from haltline.domain import Finding, Principal, ReasonCode, SessionState
 from haltline.errors import (
     ConfigurationError,
@@ -70,6 +70,21 @@ async def check(
         return await _failure(
             context, principal, reason, problem, parsed.session_token, parsed.task_id, deadline
         )
+
+
+async def prepare(context: ServiceContext) -> None:
+    """Do beforehand what the first check would otherwise do within its deadline: open, read, import.
+
+    Raises:
+        StoreError: the database failed.
+    """
+    action = Action(operation="prepare", target_files=("file",), commands=("true",))
+    facts = Facts(action=action, errors=("one error", "another error"), instructions=("Prepare.",))
+    with context.operation_deadline():
+        await context.start()
+        configuration = await context.configuration.get()
+        conditions = tuple(configuration.conditions.values())
+        await run_conditions(context.lanes, facts, conditions, context.settings.operation_deadline_seconds)
 
 
 async def refuse(

@@ -30,7 +30,7 @@ from haltline.records import (
 from haltline.secrets import redact
 from haltline.service import auditing, configuring, keys, spooling
 from haltline.service.attempts import record_attempt
-from haltline.service.checking import check, refuse
+from haltline.service.checking import check, prepare, refuse
 from haltline.service.configuration import ConfigurationCache
 from haltline.service.context import TOKEN_PREFIX, ServiceContext
 from haltline.service.recording import record
@@ -149,6 +149,16 @@ class Guardrail:
     async def aclose(self) -> None:
         """Let go of the database."""
         await self._context.store.close()
+
+    async def prepare(self) -> None:
+        """Bring the database up and load what checks need, so that the first one has its whole deadline.
+
+        Long-lived processes call it once before they serve. Nothing depends on it.
+
+        Raises:
+            StoreError: the database failed; the next operation tries again.
+        """
+        await prepare(self._context)
 
     async def check_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
