@@ -1,14 +1,15 @@
 """Who calls on the command line (docs/decisions/0004-who-settles.md).
 
 An agent with a shell can run every command that a person can. So a person has to show something that an
-agent's shell does not have: a key, or a terminal. Agents' tools run commands with captured pipes; a person sits
-at a terminal. Standard input must be one (else an agent could pipe the answers) and standard error must be one
-(standard output may be piped into a pager). Without either the caller gets no more than it needs to read, or to
-sweep, which approves nothing.
+agent's shell does not have: a key, or a terminal. Agents' tools run commands with captured pipes; a person
+sits at a terminal. Standard input must be one (else an agent could pipe the answers) and standard error
+must be one (standard output may be piped into a pager). Without either the caller gets no more than it
+needs to read, or to sweep, which approves nothing.
 
-A key wins over the terminal, and a bad key is refused: falling back would turn a revoked credential into rights.
-An agent that opens a pseudo-terminal gets through. One operating-system account cannot prevent that; the name in
-the audit log then is the account's, and a key for people, kept where the agent cannot read it, is the remedy.
+A key wins over the terminal, and a bad key is refused: falling back would turn a revoked credential into
+rights. An agent that opens a pseudo-terminal gets through. One operating-system account cannot prevent
+that; the name in the audit log then is the account's, and a key for people, kept where the agent cannot
+read it, is the remedy.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ async def as_caller(guardrail: Guardrail, need: Need) -> Guardrail:
         return guardrail.acting_as(Principal(PrincipalKind.HUMAN, user_name()))
     if need is Need.PERSON:
         raise NotPermitted(
-            "only a person may do this, and nothing here shows one: standard input and standard error are not "
-            f"both a terminal, and {KEY_VARIABLE} is not set. A person runs this command in a terminal of their "
-            f"own, or sets {KEY_VARIABLE} to a key that `haltline keys create` made. Agents: wait for them, and "
-            "do not try another way."
+            "only a person may do this, and nothing here shows one: standard input and standard error are "
+            f"not both a terminal, and {KEY_VARIABLE} is not set. A person runs this command in a terminal "
+            f"of their own, or sets {KEY_VARIABLE} to a key that `haltline keys create` made. Agents: wait "
+            "for them, and do not try another way."
         )
     return guardrail.acting_as(AGENT if need is Need.MEMBER else WITHOUT_TERMINAL)
 
@@ -72,7 +73,7 @@ def at_terminal() -> bool:
 
 
 def user_name() -> str:
-    """Return the operating system's name of the user; the environment, which anybody can set, is not asked."""
+    """Return the operating system's name of the user; anybody can set the environment, so it is not asked."""
     if sys.platform == "win32":
         return os.getlogin()
     import pwd  # noqa: PLC0415 - not there on Windows

@@ -43,6 +43,7 @@ CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
 
 
+
 async def check(
     context: ServiceContext,
     principal: Principal,
@@ -75,16 +76,20 @@ async def check(
 async def prepare(context: ServiceContext) -> None:
     """Do beforehand what the first check would otherwise do within its deadline: open, read, import.
 
-    Raises:
-        StoreError: the database failed.
+    Never raises: what fails here is tried again by the check, which answers for it.
     """
     action = Action(operation="prepare", target_files=("file",), commands=("true",))
     facts = Facts(action=action, errors=("one error", "another error"), instructions=("Prepare.",))
-    with context.operation_deadline():
-        await context.start()
-        configuration = await context.configuration.get()
-        conditions = tuple(configuration.conditions.values())
-        await run_conditions(context.lanes, facts, conditions, context.settings.operation_deadline_seconds)
+    try:
+        with context.operation_deadline():
+            await context.start()
+            configuration = await context.configuration.get()
+            conditions = tuple(configuration.conditions.values())
+            seconds = context.settings.operation_deadline_seconds
+            await run_conditions(context.lanes, facts, conditions, seconds)
+    except Exception as error:  # noqa: BLE001 - nothing is decided here; the check fails by itself
+        problem = redact(f"{type(error).__name__}: {error}")
+        logger.warning("not ready, so every check will halt until this is mended: %s", problem)
 
 
 async def refuse(

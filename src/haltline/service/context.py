@@ -14,7 +14,7 @@ import anyio
 
 from haltline import lifecycle
 from haltline.domain import Principal, PrincipalKind, SessionState, utc_text
-from haltline.errors import Conflict, HaltlineError, NotFound, StoreError, StoreUnavailable
+from haltline.errors import Conflict, HaltlineError, NotFound, StoreUnavailable
 from haltline.lifecycle import NewHalt
 from haltline.records import Session, SessionLookup, SessionView
 from haltline.secrets import configure_fingerprint_key, redact
@@ -71,14 +71,6 @@ class ServiceContext:
                 await self.lanes.run_abandonable(_configure_fingerprints)
             await self.store.start()
             self.started = True
-
-    async def warm_up(self) -> None:
-        """Try to bring the database up before it is needed; what fails here fails again where it matters."""
-        try:
-            with self.operation_deadline():
-                await self.start()
-        except StoreError as error:
-            logger.warning("the database is not up, so every check will halt: %s", redact(str(error)))
 
     @staticmethod
     def token_hash(token: str) -> str:

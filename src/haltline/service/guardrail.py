@@ -134,11 +134,7 @@ class Guardrail:
         return self.acting_as(await keys.authenticate(self._context, key))
 
     async def __aenter__(self) -> Self:
-        """Bring the database up, so that a first check does not spend its deadline on making tables.
-
-        A database that cannot be brought up raises nothing here: every check then says so, and halts.
-        """
-        await self._context.warm_up()
+        await self.prepare()
         return self
 
     async def __aexit__(
@@ -153,10 +149,7 @@ class Guardrail:
     async def prepare(self) -> None:
         """Bring the database up and load what checks need, so that the first one has its whole deadline.
 
-        Long-lived processes call it once before they serve. Nothing depends on it.
-
-        Raises:
-            StoreError: the database failed; the next operation tries again.
+        Entering the context manager does it. Never raises: a database that is down makes every check halt.
         """
         await prepare(self._context)
 

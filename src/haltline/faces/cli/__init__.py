@@ -33,17 +33,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(given: list[str]) -> int:
     """Run `haltline check`: whatever is no verdict is a halt."""
     try:
-        from haltline.faces.cli.group import run  # noqa: PLC0415 - inside, so that a failing import is a halt too
-
-        outcome = run(given)
-        _flush()
-        if isinstance(outcome, str) and outcome in _VERDICTS:
-            return _VERDICTS[outcome]
-        # Help is no verdict: it passes only where nothing else was asked.
-        return failing.OK if given == ["check", "--help"] else failing.HALT
+        return _verdict_of(given)
     except BaseException as error:  # noqa: BLE001 - nothing, not even an interrupt, may let an action pass
         _print_refusal(error, as_json="--json" in given)
         return failing.HALT
+
+
+def _verdict_of(given: list[str]) -> int:
+    from haltline.faces.cli.group import run  # noqa: PLC0415 - so that a failing import is a halt too
+
+    outcome = run(given)
+    _flush()
+    if isinstance(outcome, str) and outcome in _VERDICTS:
+        return _VERDICTS[outcome]
+    # Help is no verdict: it passes only where nothing else was asked.
+    return failing.OK if given == ["check", "--help"] else failing.HALT
 
 
 def _print_refusal(error: BaseException, *, as_json: bool) -> None:

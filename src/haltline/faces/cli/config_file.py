@@ -21,6 +21,7 @@ from haltline.faces.cli.yaml_file import read_mapping
 from haltline.wire import UpdateHaltConfigInput, parse
 
 _TOP = "conditions"
+_HEADER = "# What each condition of Haltline does; read it back with `haltline config import FILE`.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def as_yaml(configuration: Configuration) -> str:
     broken = "".join(
         f"# {name} is missing here: {json.dumps(why)}\n" for name, why in configuration.broken.items()
     )
-    return f"# What each condition of Haltline does; read it back with `haltline config import FILE`.\n{broken}{text}"
+    return f"{_HEADER}{broken}{text}"
 
 
 def read_changes(path: Path, configuration: Configuration) -> list[Change]:
@@ -117,13 +118,14 @@ def _change(name: str, wanted: Any, configuration: Configuration) -> Change:
 
 
 def _require_possible(name: str, wanted: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Refuse a null that would have to take a value away: a file must not promise what an update cannot do."""
+    """Refuse a null that would have to take a value away: an update cannot do that."""
     for field, value in wanted.items():
         if field == "condition_name":
             raise ConfigurationError(f"{name}: condition_name is the name above the fields, and no field")
         if value is None and before.get(field) is not None:
             raise ConfigurationError(
-                f"{name}: {field}: expected a value, got null; it is {_text(before[field])} and cannot be taken away"
+                f"{name}: {field}: expected a value, got null; "
+                f"it is {_text(before[field])} and cannot be taken away"
             )
 
 

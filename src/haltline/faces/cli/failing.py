@@ -12,7 +12,8 @@ NOT_PERMITTED: Final = 4
 USAGE: Final = 64
 
 EXIT_CODES: Final = """\
-Exit codes: 0 done (for check: proceed), 1 the operation failed, 2 halt, 3 ask, 4 not permitted, 64 wrong usage.
+Exit codes: 0 done (for check: proceed), 1 the operation failed, 2 halt, 3 ask, 4 not permitted, 64 wrong
+usage.
 """
 
 

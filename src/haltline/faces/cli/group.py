@@ -28,9 +28,9 @@ Try it:
 """
 
 _EPILOG = f"""\
-{EXIT_CODES}
-Environment: HALTLINE_DATABASE (the database), HALTLINE_CONFIG (the settings file), HALTLINE_SESSION (the session
-of an agent's commands), HALTLINE_KEY (who you are, where there is no terminal), NO_COLOR.
+{EXIT_CODES} Environment: HALTLINE_DATABASE (the database), HALTLINE_CONFIG (the settings file),
+HALTLINE_SESSION (the session of an agent's commands), HALTLINE_KEY (who you are, where there is no
+terminal), NO_COLOR.
 """
 
 
@@ -72,8 +72,8 @@ def root() -> click.Group:
 def run(arguments: Sequence[str]) -> Any:
     """Run a command and return what it returns; 0 when it printed help.
 
-    Not click's own `main`: that one answers completion requests from the environment before anything else, and
-    ends the process by itself.
+    Not click's own `main`: that one answers completion requests from the environment before anything else,
+    and ends the process by itself.
 
     Raises:
         UsageFault: the command line is wrong.

@@ -65,7 +65,10 @@ def run(options: Options, need: Need, operation: Callable[[Guardrail], Awaitable
         raise CommandFailed(f"the settings cannot be used: {error}") from None
 
     async def opened() -> T:
-        async with Guardrail.open(options.database, settings=settings) as guardrail:
+        guardrail = Guardrail.open(options.database, settings=settings)
+        try:  # not entered: entering tries the database first, and what fails would be waited for twice
             return await operation(await as_caller(guardrail, need))
+        finally:
+            await guardrail.aclose()
 
     return asyncio.run(opened())

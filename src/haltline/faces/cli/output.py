@@ -1,8 +1,8 @@
 """What the command line prints: tables and sentences for people, JSON for programs.
 
-Texts come from agents. Nothing in them may steer the terminal of the person who reads them or look like another
-line of Haltline's own: control and formatting characters are shown as escapes, and lines of a longer text are
-marked.
+Texts come from agents. Nothing in them may steer the terminal of the person who reads them or look like
+another line of Haltline's own: control and formatting characters are shown as escapes, and lines of a
+longer text are marked.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Return a text in which characters that could steer a terminal are shown as escapes.
+    r"""Return a text in which characters that could steer a terminal are shown as escapes.
 
     Args:
         text: anything.
-        lines: whether line breaks stay; they become `\\n` otherwise.
+        lines: whether line breaks stay; they become `\n` otherwise.
     """
     if text.isascii() and text.isprintable():
         return text

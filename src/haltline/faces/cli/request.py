@@ -1,4 +1,4 @@
-"""Read a request: JSON on standard input, or flags. What cannot be read is an error that says where and why."""
+"""Read a request: JSON on standard input, or flags. An error says what cannot be read, and why."""
 
 from __future__ import annotations
 

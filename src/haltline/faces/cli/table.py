@@ -1,4 +1,4 @@
-"""The commands by name: where each lives, and what the overview says of it. Data, so that no module is loaded."""
+"""The commands by name: where each lives, and what the overview says of it, without loading any."""
 
 from __future__ import annotations
 

@@ -20,10 +20,7 @@ class _StrictLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.events.AliasEvent):
-            event = self.peek_event()
-            raise yaml.constructor.ConstructorError(
-                None, None, "aliases (*name) are not accepted", event.start_mark
-            )
+            raise yaml.YAMLError("aliases (*name) are not accepted")
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -72,7 +69,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def _in_one_line(error: yaml.YAMLError) -> str:
-    """Return what is wrong and where, without the lines of the file that YAML quotes: they may hold a secret."""
+    """Return what is wrong and where, without the lines that YAML quotes: they may hold a secret."""
     mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or type(error).__name__
+    problem = getattr(error, "problem", None) or str(error)
     return f"{problem} in line {mark.line + 1}" if mark is not None else str(problem)

@@ -17,9 +17,9 @@ from haltline.wire import AcknowledgeHaltOutput
 _HELP = f"""\
 Settle a halt, as a person.
 
-A person is somebody at a terminal, or the owner of the key in HALTLINE_KEY. An agent cannot settle its own halts.
-Read the halt first: `haltline show HALT` says what each resolution does. The notes are handed to the agent, once,
-with its next check.
+A person is somebody at a terminal, or the owner of the key in HALTLINE_KEY. An agent cannot settle its own
+halts. Read the halt first: `haltline show HALT` says what each resolution does. The notes are handed to the
+agent, once, with its next check.
 
 \b
 Examples:

@@ -24,8 +24,8 @@ Ask before an action: proceed, ask, or halt.
 Without --operation the request is read from standard input: a JSON object, as guardrail_check_halt_conditions
 takes it; flags add to it. With --operation the flags are the whole request and standard input is not read.
 
-Every failure is a halt: a malformed request, a database that does not answer, an unreadable setting, a crash. So
-is wrong usage of this command. Act only when it exits with 0.
+Every failure is a halt: a malformed request, a database that does not answer, an unreadable setting, a
+crash. So is wrong usage of this command. Act only when it exits with 0.
 
 \b
 Examples:
@@ -68,7 +68,7 @@ Exit codes: 0 proceed (also: with caution), 3 ask a person first, 2 halt, whatev
 )
 @common
 @click.pass_obj
-def command(options: Options, session: str | None, workspace: str | None, **flags: Any) -> Decision:
+def command(options: Options, /, session: str | None, workspace: str | None, **flags: Any) -> Decision:
     """Check, print the answer, and return the verdict."""
     request, problem = _request(session, flags)
     answer = _answer(options, workspace, request, problem)
@@ -130,10 +130,11 @@ def _answer(
         guardrail = Guardrail.open(options.database, settings=settings, workspace=workspace)
     except InvalidInput as error:
         return refusal(ReasonCode.DATABASE_UNAVAILABLE.value, redact(str(error)))
+    guardrail.prepare()
     answer = (
         guardrail.check_halt_conditions(request)
         if problem is None
-        else guardrail.report_failed_check(reason, problem, request)
+        else guardrail.refuse_check(reason, problem, request.get("session_token"))
     )
     if answer.reason_code is None:
         guardrail.close()  # after a failure the database may be stuck, and the answer does not wait for it

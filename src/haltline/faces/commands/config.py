@@ -76,7 +76,7 @@ def get_command(options: Options, name: str | None) -> None:
 @click.option("--escalate-after", type=int, metavar="MINUTES", help="When an unanswered halt escalates.")
 @common
 @click.pass_obj
-def set_command(options: Options, name: str, thresholds: tuple[str, ...], **flags: Any) -> None:
+def set_command(options: Options, /, name: str, thresholds: tuple[str, ...], **flags: Any) -> None:
     """Change a condition; what is not named stays as it is."""
     changed = dict(_assignment(text) for text in thresholds)
     request = given(
@@ -130,8 +130,8 @@ def export_command(options: Options) -> int:
 def import_command(options: Options, file: Path, dry_run: bool, yes: bool) -> None:
     """Read a YAML file as `config export` writes it, show the difference, and change what differs.
 
-    Every value is checked before the first is changed. Conditions and fields that the file does not name stay as
-    they are. Without a terminal to ask on, --yes is needed.
+    Every value is checked before the first is changed. Conditions and fields that the file does not name
+    stay as they are. Without a terminal to ask on, --yes is needed.
     """
     output = Output(options)
 
@@ -174,8 +174,8 @@ async def _apply(guardrail: Guardrail, changes: list[Change]) -> None:
             if not done:
                 raise
             raise CommandFailed(
-                f"{change.condition_name} could not be changed ({error}); changed before it: {', '.join(done)}. "
-                "Run the import again: it does the rest."
+                f"{change.condition_name} could not be changed ({error}); changed before it: "
+                f"{', '.join(done)}. Run the import again: it does the rest."
             ) from error
         done.append(change.condition_name)
 

@@ -152,8 +152,8 @@ async def _of_configuration(guardrail: Guardrail) -> list[Note]:
         Note(
             "configuration",
             name,
-            f"{redact(why)}. It halts every check until `haltline config set {name}` gives it values that hold; a "
-            "row of a condition that this version does not know needs a newer Haltline.",
+            f"{redact(why)}. It halts every check until `haltline config set {name}` gives it values that "
+            "hold; a row of a condition that this version does not know needs a newer Haltline.",
         )
         for name, why in configuration.broken.items()
     ]

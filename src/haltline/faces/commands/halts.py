@@ -22,7 +22,8 @@ _HELP = f"""\
 List the halts that wait for a person, of all sessions, the newest first.
 
 With --session and a token or a name it is what an agent may read: the halts of its own session, as
-guardrail_get_session_halts answers. `--session id:SESSION_ID` names a session as `haltline sessions` lists it.
+guardrail_get_session_halts answers. `--session id:SESSION_ID` names a session as `haltline sessions` lists
+it.
 
 \b
 Examples:

@@ -18,8 +18,8 @@ from haltline.service import Guardrail
 _HELP = f"""\
 Make, list and revoke credentials. Only people do.
 
-A key says who calls where there is no terminal: put it into {KEY_VARIABLE}. It is 256 random bits; only a hash is
-stored. Keep the keys of people where agents cannot read them.
+A key says who calls where there is no terminal: put it into {KEY_VARIABLE}. It is 256 random bits; only a
+hash is stored. Keep the keys of people where agents cannot read them.
 
 \b
 Examples:

@@ -23,20 +23,25 @@ Example, in an MCP client's configuration:
 
 
 @click.command("mcp", help=_HELP)
+@click.option(
+    "--workspace",
+    metavar="DIR",
+    help="Where relative paths start. With it, a file that does not exist yet needs no reading.",
+)
 @common
 @click.pass_obj
-def command(options: Options) -> None:
+def command(options: Options, workspace: str | None) -> None:
     """Serve until the client hangs up."""
     try:
         settings = settings_of(options)
     except ConfigurationError as error:
         raise CommandFailed(f"the settings cannot be used: {error}") from None
     try:
-        from haltline.faces.mcp import serve  # noqa: PLC0415 - an extra that not everybody installs
+        from haltline.faces.mcp import main  # noqa: PLC0415 - an extra that not everybody installs
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] == "haltline":
             raise
         raise CommandFailed(
             f"the package {error.name} is missing; install it with: pip install 'haltline[mcp]'"
         ) from None
-    serve(options.database, settings=settings)
+    main(options.database, settings, workspace)

@@ -20,9 +20,9 @@ from haltline.wire import RecordHaltOutput
 _HELP = f"""\
 Stop a session now, by hand or from another guardrail.
 
-Without --description the request is read from standard input: a JSON object, as guardrail_record_halt takes it;
-flags add to it. A halt of any severity but low stops the session until a person settles it. Where the database
-cannot take it, it waits in the spool.
+Without --description the request is read from standard input: a JSON object, as guardrail_record_halt takes
+it; flags add to it. A halt of any severity but low stops the session until a person settles it. Where the
+database cannot take it, it waits in the spool.
 
 \b
 Example:
@@ -49,7 +49,7 @@ Example:
 @click.option("--auto-escalate", is_flag=True, default=None, help="Escalate at once.")
 @common
 @click.pass_obj
-def command(options: Options, **flags: Any) -> None:
+def command(options: Options, /, **flags: Any) -> None:
     """Record a halt."""
     request = _request(flags)
 

@@ -139,6 +139,8 @@ def _context(output: Output, context: Mapping[str, Any]) -> None:
 def _values(output: Output, values: Mapping[str, Any]) -> None:
     """Print every value whole, each line of it marked as its own."""
     for name, value in values.items():
+        if value in (None, [], {}, ""):
+            continue
         output.line(f"  {name}")
         for item in value if isinstance(value, list) else [value]:
             output.block(

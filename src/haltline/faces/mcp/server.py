@@ -15,7 +15,7 @@ from mcp.server import Server, ServerRequestContext
 
 from haltline import __version__
 from haltline.domain import Principal, PrincipalKind, ReasonCode
-from haltline.errors import HaltlineError, InvalidInput, StoreError
+from haltline.errors import HaltlineError, InvalidInput
 from haltline.faces.mcp.answers import answered, failed, unchecked, unknown_tool
 from haltline.faces.mcp.lines import Refusal
 from haltline.faces.mcp.stdio import serve_stdio
@@ -70,10 +70,6 @@ async def serve(guardrail: Guardrail, *, grace: float = 11.0) -> None:
     async def refuse(refusal: Refusal) -> types.CallToolResult:
         return await refused(guardrail.acting_as(agent_named(None)), refusal)
 
-    try:
-        await guardrail.prepare()
-    except StoreError as error:
-        logger.warning("the database does not answer yet, so every check will halt: %s", error)
     await serve_stdio(build_server(guardrail), refuse, grace)
 
 
