@@ -43,7 +43,6 @@ CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
 
 
-
 async def check(
     context: ServiceContext,
     principal: Principal,
