@@ -356,17 +356,17 @@ def _fault(value: Any, depth: int = 0) -> tuple[str, ...] | None:
         return None if problem is None else (problem,)
     if value is None or isinstance(value, int | float):
         return _number_fault(value)
-    items: Iterable[tuple[Any, Any]]
-    if isinstance(value, Mapping | BaseModel):
-        items = dict(value).items()
-    elif isinstance(value, list | tuple):
-        items = enumerate(value)
-    else:
-        return (f"expected a JSON value, got {type(value).__name__}",)
+    if isinstance(value, list | tuple):
+        return _items_fault(enumerate(value), depth)
+    if isinstance(value, dict | BaseModel | Mapping):
+        children = dict(value)
+        problem = next((problem for key in children if (problem := _key_problem(key)) is not None), None)
+        return _items_fault(children.items(), depth) if problem is None else (problem,)
+    return (f"expected a JSON value, got {type(value).__name__}",)
+
+
+def _items_fault(items: Iterable[tuple[int | str, Any]], depth: int) -> tuple[str, ...] | None:
     for key, item in items:
-        problem = None if isinstance(key, int) and isinstance(value, list | tuple) else _key_problem(key)
-        if problem is not None:
-            return (problem,)
         fault = _fault(item, depth + 1)
         if fault is not None:
             return (*fault, str(key))
