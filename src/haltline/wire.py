@@ -268,11 +268,18 @@ class UpdateHaltConfigInput(Input):
 
 
 class UpdateHaltConfigOutput(Output):
-    """Output of `guardrail_update_halt_config`."""
+    """Output of `guardrail_update_halt_config`. `warnings` is an addition."""
 
     updated: bool
     previous_values: dict[str, Any]
     current_values: dict[str, Any]
+    warnings: list[str] | None = None
+
+
+class OpenSessionInput(Input):
+    """Who the session is for."""
+
+    agent_name: Name | None = None
 
 
 class OpenSessionOutput(Output):
@@ -281,6 +288,18 @@ class OpenSessionOutput(Output):
     session_token: str
     session_id: str
     agent_name: str
+
+
+class CloseSessionInput(Input):
+    """The session to close for good."""
+
+    session_token: Name
+
+
+class CloseSessionOutput(Output):
+    """The session is closed and takes nothing more."""
+
+    closed: bool
 
 
 class RecordAttemptInput(Input):

@@ -118,7 +118,7 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find commands whose effects could not be determined."""
-    unknown = tuple(dict.fromkeys(part.reason for analysis in facts.analyses for part in analysis.unknown))
+    unknown = tuple(dict.fromkeys(part.what for analysis in facts.analyses for part in analysis.unknown))
     if not unknown:
         return None
     return finding(

@@ -14,7 +14,7 @@ import anyio
 
 from haltline import lifecycle
 from haltline.conditions.configuration import Configuration
-from haltline.domain import HaltType, Principal, PrincipalKind, SessionState, Severity
+from haltline.domain import HaltType, Principal, PrincipalKind, ReasonCode, SessionState, Severity
 from haltline.errors import Halted, NotFound, NotPermitted
 from haltline.records import (
     ApiKey,
@@ -30,7 +30,7 @@ from haltline.records import (
 from haltline.secrets import redact
 from haltline.service import auditing, configuring, keys, spooling
 from haltline.service.attempts import record_attempt
-from haltline.service.checking import check
+from haltline.service.checking import check, prepare, refuse
 from haltline.service.configuration import ConfigurationCache
 from haltline.service.context import TOKEN_PREFIX, ServiceContext
 from haltline.service.recording import record
@@ -134,6 +134,7 @@ class Guardrail:
         return self.acting_as(await keys.authenticate(self._context, key))
 
     async def __aenter__(self) -> Self:
+        await self.prepare()
         return self
 
     async def __aexit__(
@@ -145,6 +146,13 @@ class Guardrail:
         """Let go of the database."""
         await self._context.store.close()
 
+    async def prepare(self) -> None:
+        """Bring the database up and load what checks need, so that the first one has its whole deadline.
+
+        Entering the context manager does it. Never raises: a database that is down makes every check halt.
+        """
+        await prepare(self._context)
+
     async def check_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
     ) -> CheckHaltConditionsOutput:
@@ -153,6 +161,18 @@ class Guardrail:
         Answers within the deadline, whatever happens. Every failure is a critical halt with a `reason_code`.
         """
         return await check(self._context, self.principal, request, fields)
+
+    async def refuse_check(
+        self, reason: ReasonCode, problem: str, session_token: object = None
+    ) -> CheckHaltConditionsOutput:
+        """Answer a check of which a face could not even make out the request: a critical halt, recorded.
+
+        Args:
+            reason: which failure it is.
+            problem: what is wrong with the request, for the agent and for the record.
+            session_token: the session, as far as the request says; anything that is no name counts as none.
+        """
+        return await refuse(self._context, self.principal, reason, problem, session_token)
 
     async def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import re
+
 from haltline import lifecycle
 from haltline.domain import Principal, PrincipalKind, Resolution, SessionState, utc_text
 from haltline.errors import NotFound, NotPermitted
 from haltline.records import Halt
+from haltline.secrets import redact
 from haltline.service.context import ServiceContext
 from haltline.wire import AcknowledgeHaltInput, AcknowledgeHaltOutput
+
+_PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def plain_id(halt_id: object) -> str | None:
+    """Return a halt's id when it may be shown as it came, else None.
+
+    The id comes from an agent and stands in a command that a person copies into a terminal: nothing that a
+    shell or a terminal would act on, and no secret, gets there.
+    """
+    if isinstance(halt_id, str) and _PLAIN_ID.fullmatch(halt_id) and redact(halt_id) == halt_id:
+        return halt_id
+    return None
+
+
+def settling_command(halt_id: object) -> str:
+    """Return the command with which a person settles a halt."""
+    return f"haltline ack {plain_id(halt_id) or 'HALT_ID'} --resolution resolved"
 
 
 async def acknowledge(
@@ -59,8 +80,8 @@ async def _require_agents_right(context: ServiceContext, principal: Principal, h
     if granted and halt is None:
         raise NotFound(f"there is no halt {halt_id}")
     raise NotPermitted(
-        f"{principal} may not settle halts. A person does, with `haltline ack {halt_id} --resolution resolved` "
-        "in a terminal. Wait; do not try another way."
+        f"{principal} may not settle halts. A person does, with `{settling_command(halt_id)}` in a terminal. "
+        "Wait; do not try another way."
     )
 
 

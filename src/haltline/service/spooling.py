@@ -49,22 +49,37 @@ async def replay(context: ServiceContext) -> int:
     count = 0
     with context.spool.claim() as claim:
         for event in claim.events:
-            for halt in event["halts"]:
-                await _replay_halt(context, event, _halt_of(halt, event["at"]))
-                count += 1
+            count += await _replay_event(context, event)
         context.spool.finish(claim)
     if count:
         logger.warning("replayed %d halts from the spool", count)
     return count
 
 
-async def _replay_halt(context: ServiceContext, event: Mapping[str, Any], halt: NewHalt) -> None:
-    token_hash = event["token_hash"]
+async def _replay_event(context: ServiceContext, event: Mapping[str, Any]) -> int:
+    """Hand one event over; one that this version cannot make out is kept whole in the audit log."""
+    try:
+        halts = [_halt_of(halt, event["at"]) for halt in event["halts"]]
+        open_as = _session_of(context, event)
+    except (KeyError, TypeError, ValueError) as error:
+        logger.warning(
+            "an event of the spool makes no sense (%s); it is kept in the audit log", type(error).__name__
+        )
+        unread = AuditEvent(str(REPLAYER), "spool.unreadable", "", None, {"event": dict(event)})
+        await context.store.note((unread,))
+        return 0
+    for halt in halts:
+        await _replay_halt(context, event["token_hash"], open_as, halt)
+    return len(halts)
+
+
+async def _replay_halt(
+    context: ServiceContext, token_hash: str | None, open_as: Session | None, halt: NewHalt
+) -> None:
     if token_hash is None:
         await note(context, halt, REPLAYER)
         return
     lookup = SessionLookup(token_hash=token_hash, halt_id=halt.id)
-    open_as = _session_of(context, event)
     transition = lifecycle.record_halts((halt,), REPLAYER, new_id=context.new_id, open_as=open_as)
     try:
         await context.store.change(lookup, transition)

@@ -1,9 +1,12 @@
 """The local spool: events that the database could not take, one JSON line each, synced to the disk.
 
-`append` adds a line. `claim` takes everything that waits, under a lock, so that of several processes one replays
-it; `finish` deletes what was claimed. A process that ends in between leaves its claim behind, and the next one
-takes it up again: events carry ids, so handing one over twice changes nothing. A line that cannot be read is never
-dropped: it is kept in a `.damaged` file beside the spool.
+`append` adds a line. `claim` takes everything that waits, under a lock, so that of several processes one
+replays it; `finish` deletes what was claimed. A process that ends in between leaves its claim behind, and the
+next one takes it up again: events carry ids, so handing one over twice changes nothing. A line that cannot be
+read is never dropped: it is kept in a `.damaged` file beside the spool.
+
+Two locks keep events from falling between: one on the spool file, held for as long as a line takes to write
+or the file to be renamed, and one on a lock file, held for a whole claim.
 """
 
 from __future__ import annotations
@@ -12,17 +15,14 @@ import contextlib
 import json
 import logging
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from haltline.domain import canonical_json
-
-try:
+if sys.platform != "win32":  # without fcntl one process at a time may replay: the rename alone decides which
     import fcntl
-except ImportError:  # Windows has no fcntl: there one process replays at a time by the rename alone
-    fcntl = None  # type: ignore[assignment]
 
 logger = logging.getLogger(__name__)
 
@@ -58,24 +58,26 @@ class FileSpool:
         self.path = path
         self._claimed = path.with_name(path.name + ".claimed")
         self._damaged = path.with_name(path.name + ".damaged")
-        self._lock = path.with_name(path.name + ".lock")
+        self._lock_file = path.with_name(path.name + ".lock")
 
     def append(self, event: Mapping[str, Any]) -> None:
-        """Add an event.
+        """Add an event; it is on the disk when this returns.
 
         Raises:
             OSError: the disk did not take it.
         """
-        line = canonical_json(event).encode("utf-8") + b"\n"
+        line = _line(event)
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
+        with self._open_locked() as descriptor:
+            if not _ends_a_line(
+                descriptor
+            ):  # somebody was cut off while writing: do not write on in their line
+                line = b"\n" + line
             written = os.write(descriptor, line)
             if written != len(line):
                 raise OSError(f"only {written} of {len(line)} bytes were written to {self.path}")
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _sync_directory(self.path.parent)
 
     def pending(self) -> bool:
         """Whether anything waits, a claim that somebody left behind included."""
@@ -89,7 +91,8 @@ class FileSpool:
                 yield Claim(())
                 return
             if not self._claimed.exists() and self.path.exists():
-                self.path.replace(self._claimed)
+                with self._open_locked():
+                    self.path.replace(self._claimed)
             yield self._read()
 
     def finish(self, claim: Claim) -> None:
@@ -114,26 +117,31 @@ class FileSpool:
 
     def _keep(self, lines: list[bytes]) -> None:
         known = set(self._damaged.read_bytes().splitlines()) if self._damaged.exists() else set()
-        with self._damaged.open("ab") as file:
+        with open(self._damaged, "ab", opener=_for_owner) as file:
             file.writelines(line + b"\n" for line in lines if line not in known)
             file.flush()
             os.fsync(file.fileno())
         logger.error("%d lines of the spool cannot be read; they are kept in %s", len(lines), self._damaged)
 
     @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[bool]:
-        """Hold the spool's lock, or say that somebody else does."""
-        if fcntl is None:
-            yield True
-            return
-        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
+    def _open_locked(self) -> Iterator[int]:
+        """Open the spool file with its lock held, the file that is there now and not one just claimed."""
+        while True:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+                _lock(descriptor, wait=True)
+                if _is_same_file(descriptor, self.path):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[bool]:
+        """Hold the claim's lock, or say that somebody else does."""
+        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            yield _lock(descriptor, wait=False)
         finally:
             os.close(descriptor)
 
@@ -142,24 +150,29 @@ class MemorySpool:
     """A spool that lasts as long as the process, beside the in-memory store."""
 
     def __init__(self) -> None:
-        self._events: list[Mapping[str, Any]] = []
+        self._lines: list[bytes] = []
 
     def append(self, event: Mapping[str, Any]) -> None:
         """Add an event."""
-        self._events.append(json.loads(canonical_json(event)))
+        self._lines.append(_line(event))
 
     def pending(self) -> bool:
         """Whether anything waits."""
-        return bool(self._events)
+        return bool(self._lines)
 
     @contextlib.contextmanager
     def claim(self) -> Iterator[Claim]:
         """Take what waits."""
-        yield Claim(tuple(self._events))
+        yield Claim(tuple(json.loads(line) for line in self._lines))
 
     def finish(self, claim: Claim) -> None:
         """Forget what was claimed."""
-        del self._events[: len(claim.events)]
+        del self._lines[: len(claim.events)]
+
+
+def _line(event: Mapping[str, Any]) -> bytes:
+    """Return an event as a line of ASCII; whatever it holds, it has one: there is no second chance."""
+    return json.dumps(event, sort_keys=True, separators=(",", ":"), default=str).encode("ascii") + b"\n"
 
 
 def _parsed(line: bytes) -> Mapping[str, Any] | None:
@@ -168,3 +181,45 @@ def _parsed(line: bytes) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+def _ends_a_line(descriptor: int) -> bool:
+    if os.fstat(descriptor).st_size == 0:
+        return True
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) == b"\n"
+
+
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _is_same_file(descriptor: int, path: Path) -> bool:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    opened = os.fstat(descriptor)
+    return (found.st_dev, found.st_ino) == (opened.st_dev, opened.st_ino)
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    """Take a lock that ends with the descriptor; returns false when somebody else has it, unless we wait."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _sync_directory(path: Path) -> None:
+    """Make a new file's name last, where directories can be synced."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -293,8 +293,8 @@ class SqliteStore:
             warnings.append(f"The file is damaged: {damage}. Restore it from a backup.")
         if journal_mode(library().sqlite_version_info) != "wal":
             warnings.append(
-                f"SQLite {library().sqlite_version} can corrupt databases in WAL mode, so a slower one is used. "
-                "Install pysqlite3."
+                f"SQLite {library().sqlite_version} can corrupt databases in WAL mode, so a slower one is "
+                "used. Install pysqlite3."
             )
         if self._file.exposed():
             warnings.append(f"Others may read {self._file.path}: chmod 600 it.")

@@ -1,0 +1,1 @@
+"""The faces: each translates, calls the service, and translates back."""

@@ -1,0 +1,266 @@
+"""The whole analysis of a command as public values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from haltline.shell.book import built_in
+from haltline.shell.engine import Engine
+from haltline.shell.marks import display, known
+from haltline.shell.tags import tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from haltline.shell.call import Call
+
+Span = tuple[int, int]
+
+
+class EffectKind(StrEnum):
+    """What a command does to the world."""
+
+    DELETE = "delete"
+    OVERWRITE = "overwrite"
+    WRITE = "write"
+    READ = "read"
+    EXECUTE = "execute"
+    NETWORK_IN = "network_in"
+    NETWORK_OUT = "network_out"
+    PRIVILEGE = "privilege"
+    HISTORY_REWRITE = "history_rewrite"
+    REMOTE_CHANGE = "remote_change"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command that would run, after expansion and unwrapping.
+
+    Attributes:
+        argv: its words; `…` stands for what the text does not decide, `~` for the home directory.
+        via: the wrappers passed through, outermost first.
+        resolved: whether every word is decided by the text.
+        span: where in the text it comes from, as offsets.
+    """
+
+    argv: tuple[str, ...]
+    via: tuple[str, ...]
+    resolved: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One thing that a command would do.
+
+    Attributes:
+        kind: what it does.
+        target: a path, host or resource, when the text names one.
+        recursive: it reaches everything below the target.
+        force: it asks no questions.
+        reversible: it can be undone without a backup.
+        environment: `production`, `staging`, `development` or `test` when the command says which.
+        rule_id: the rule that found it, if one did.
+        span: where in the text it comes from, as offsets.
+    """
+
+    kind: EffectKind
+    target: str | None
+    recursive: bool
+    force: bool
+    reversible: bool
+    environment: str | None
+    rule_id: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RuleVerdict:
+    """A rule that holds.
+
+    Attributes:
+        decision: `deny` or `ask`.
+        rule_id: the rule's stable name.
+        reason: what would happen, with what it would happen to.
+        advice: what to do instead.
+        span: where in the text the command stands, as offsets.
+        via: the wrappers passed through, outermost first.
+    """
+
+    decision: Literal["deny", "ask"]
+    rule_id: str
+    reason: str
+    advice: str
+    span: Span
+    via: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something that could not be determined.
+
+    Attributes:
+        kind: `command`, `program`, `subcommand`, `script`, `code`, `variable` or `syntax`.
+        what: the thing, in words for a person.
+        span: where in the text it stands, as offsets.
+    """
+
+    kind: str
+    what: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything that is known of a command before it runs.
+
+    Attributes:
+        text: the command as given.
+        commands: every command that would run, at any depth, after expansion and unwrapping.
+        effects: what they would do.
+        verdicts: the rules that hold, in source order.
+        unknown: what could not be determined.
+        only_reads: every effect is provably a read and nothing is unknown.
+        complete: the text was read to its end.
+    """
+
+    text: str
+    commands: tuple[Command, ...]
+    effects: tuple[Effect, ...]
+    verdicts: tuple[RuleVerdict, ...]
+    unknown: tuple[Unknown, ...]
+    only_reads: bool
+    complete: bool
+
+    @property
+    def decision(self) -> Literal["deny", "ask"] | None:
+        """The strictest verdict, or None when no rule has an opinion."""
+        decisions = {verdict.decision for verdict in self.verdicts}
+        return "deny" if "deny" in decisions else "ask" if decisions else None
+
+
+def analyze(
+    command: str,
+    *,
+    cwd: str | None = None,
+    home: str | None = None,
+    read_file: Callable[[str], str | None] | None = None,
+) -> Analysis:
+    """Return everything that can be told about a command line without running it. Never raises.
+
+    Args:
+        command: the text, as a shell would get it.
+        cwd: the directory that it would run in, if known.
+        home: the home directory of whoever would run it, if known.
+        read_file: returns the text of a script that the command runs, or None; it is called with paths as the
+            command writes them, and what it raises counts as None.
+    """
+    engine = Engine(built_in(), collecting=True)
+    engine.cwd, engine.home = cwd, home
+    if read_file is not None:
+        engine.read_file = _guarded(read_file)
+    engine.judge(command)
+    unknown = tuple(Unknown(kind, display(what), (start, end)) for kind, what, start, end in engine.unknowns)
+    if engine.error is not None:
+        unknown += (Unknown("syntax", engine.error, (0, len(command))),)
+    environments = {id(call): tag(call) for call in engine.calls}
+    effects = _effects(engine, environments)
+    verdicts = _verdicts(engine)
+    reads = all(effect.kind is EffectKind.READ for effect in effects)
+    return Analysis(
+        text=command,
+        commands=tuple(_command(call) for call in engine.calls),
+        effects=effects,
+        verdicts=verdicts,
+        unknown=unknown,
+        only_reads=reads and not unknown and not verdicts and bool(engine.calls or not command.strip()),
+        complete=engine.error is None,
+    )
+
+
+MAX_SCRIPT = 64 * 1024
+
+_GAIN = frozenset(
+    {"sudo", "sudo-rs", "doas", "pkexec", "su", "runuser", "run0", "nsenter", "setpriv", "runas"}
+)
+"""Wrappers that run a command with other rights than the caller's."""
+
+
+def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    def read(path: str) -> str | None:
+        try:
+            text = read_file(path)
+        except Exception:  # noqa: BLE001  a script that cannot be read is unknown, whatever the reason
+            return None
+        return None if text is None or len(text) > MAX_SCRIPT else text
+
+    return read
+
+
+def _command(call: Call) -> Command:
+    return Command(
+        argv=tuple(display(word) for word in call.argv),
+        via=call.via,
+        resolved=all(known(word) for word in call.argv),
+        span=(call.start, call.end),
+    )
+
+
+def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effect, ...]:
+    by_span: dict[Span, str] = {}
+    for call in engine.calls:
+        found = environments[id(call)]
+        if found is not None:
+            by_span[call.start, call.end] = found
+    found = (
+        Effect(
+            kind=EffectKind(kind),
+            target=None if target is None else display(target),
+            recursive=recursive,
+            force=force,
+            reversible=reversible,
+            environment=by_span.get((start, end)),
+            rule_id=rule_id,
+            span=(start, end),
+        )
+        for kind, target, recursive, force, reversible, rule_id, start, end, _ in engine.effects
+    )
+    gained = (
+        _gain(call, by_span.get((call.start, call.end)))
+        for call in engine.calls
+        if _GAIN.intersection(call.via)
+    )
+    return tuple(dict.fromkeys((*found, *gained)))
+
+
+def _gain(call: Call, environment: str | None) -> Effect:
+    """Return the effect of running a command with another's rights, whatever the command is."""
+    return Effect(
+        kind=EffectKind.PRIVILEGE,
+        target=display(" ".join(call.argv)),
+        recursive=False,
+        force=False,
+        reversible=True,
+        environment=environment,
+        rule_id=None,
+        span=(call.start, call.end),
+    )
+
+
+def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
+    from haltline.shell.classify import sentence  # noqa: PLC0415  it imports this module's family
+
+    found = (
+        RuleVerdict(
+            decision="deny" if verdict[0] == "deny" else "ask",
+            rule_id=verdict[1].rule_id,
+            reason=sentence(verdict),
+            advice=verdict[1].advice,
+            span=(verdict[2], verdict[3]),
+            via=verdict[4],
+        )
+        for verdict in engine.verdicts
+    )
+    return tuple(dict.fromkeys(found))

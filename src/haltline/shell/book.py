@@ -1,0 +1,315 @@
+"""The rule book: every program that is known, and the rules that speak of it.
+
+Rules are data (`rules/*.json`); their form is described in `docs/shell.md` and is the same for a user's own file.
+Files are read once, and the rules of a program are compiled when the program is first seen.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from fnmatch import translate
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haltline.shell.options import PLAIN, Grammar, Options, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from haltline.shell.call import Call, Flow
+    from haltline.shell.engine import Engine
+
+    Detector = Callable[[Engine, Call], Flow | None]
+
+_VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
+_VERSIONED_STEMS = frozenset(
+    [
+        "python",
+        "pip",
+        "ruby",
+        "perl",
+        "php",
+        "node",
+        "lua",
+        "pypy",
+        "gcc",
+        "clang",
+        "java",
+        "postgres",
+        "pg_dump",
+    ]
+)
+_EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
+
+
+class Rule:
+    """One rule: what it is called, what it decides, and how it explains itself.
+
+    Attributes:
+        rule_id: `family.name`.
+        decision: `deny` or `ask`.
+        reason: what would happen, in one sentence.
+        advice: what to do instead.
+        effect: the kind of effect, as in `EffectKind`.
+        reversible: whether the effect can be undone without a backup.
+        examples: command lines by the decision that is expected for them.
+    """
+
+    __slots__ = ("advice", "decision", "effect", "examples", "reason", "reversible", "rule_id", "when")
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.rule_id: str = raw["id"]
+        self.decision: str = raw["decision"]
+        self.reason: str = raw["reason"]
+        self.advice: str = raw["advice"]
+        self.effect: str = raw["effect"]
+        self.reversible: bool = raw.get("reversible", False)
+        self.examples: Mapping[str, Sequence[str]] = raw["examples"]
+        self.when: Sequence[Mapping[str, Any]] = raw.get("when", ())
+
+
+class Condition:
+    """One alternative of a rule's `when`, compiled for one program."""
+
+    __slots__ = ("argument", "least", "none", "options", "rule", "values", "without", "words")
+
+    def __init__(self, rule: Rule, raw: Mapping[str, Any]) -> None:
+        self.rule = rule
+        self.words = [_word_test(token) for token in raw.get("words", "").split()]
+        self.options = [tuple(group.split("|")) for group in raw.get("options", "").split()]
+        self.without = tuple(raw.get("without", "").replace("|", " ").split())
+        self.values = [(tuple(n.split("|")), re.compile(p)) for n, p in raw.get("value", {}).items()]
+        self.argument = re.compile(raw["argument"]) if "argument" in raw else None
+        self.least: int = raw.get("least", 0)
+        self.none: bool = raw.get("none", False)
+
+    def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
+        """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
+        used = _match_words(self.words, options.words, verbs)
+        if used < 0:
+            return -1
+        for group in self.options:
+            if not options.has(*group):
+                return -1
+        if self.without and options.has(*self.without):
+            return -1
+        for names, pattern in self.values:
+            if not any(pattern.search(value) for value in options.all_values(*names)):
+                return -1
+        rest = options.words[used:]
+        if self.none and rest:
+            return -1
+        if len(rest) < self.least:
+            return -1
+        if self.argument is not None and not any(self.argument.search(word) for word in rest):
+            return -1
+        return used
+
+
+def _word_test(token: str) -> frozenset[str] | re.Pattern[str] | None:
+    """Return the names that a word may have, a pattern for it, or None for `**` (any number of words)."""
+    if token == "**":
+        return None
+    names = token.split("|")
+    if not any(c in token for c in "*?["):
+        return frozenset(names)
+    return re.compile("|".join(translate(name) for name in names))
+
+
+def _match_words(
+    tests: list[frozenset[str] | re.Pattern[str] | None], words: list[str], verbs: frozenset[str]
+) -> int:
+    position, skipping = 0, False
+    for test in tests:
+        if test is None:
+            skipping = True
+            continue
+        while True:
+            if position >= len(words):
+                return -1
+            word = words[position]
+            position += 1
+            if word in test if isinstance(test, frozenset) else test.match(word):
+                break
+            if not skipping or word in verbs:
+                return -1
+        skipping = False
+    return position
+
+
+class Program:
+    """What the book knows of one program."""
+
+    __slots__ = ("by_word", "detectors", "effect", "grammar", "name", "readers", "reads", "wildcard")
+
+    def __init__(self, name: str, grammar: Grammar) -> None:
+        self.name = name
+        self.grammar = grammar
+        self.by_word: dict[str, list[Condition]] = {}
+        self.wildcard: list[Condition] = []
+        self.detectors: list[Detector] = []
+        self.effect = ""
+        self.reads = False
+        self.readers: list[Condition] = []
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a rule speaks of this program."""
+        return bool(self.by_word or self.wildcard)
+
+    def add(self, condition: Condition) -> None:
+        first = condition.words[0] if condition.words else None
+        if isinstance(first, frozenset):
+            for word in first:
+                self.by_word.setdefault(word, []).append(condition)
+        else:
+            self.wildcard.append(condition)
+
+    def matches(self, options: Options) -> list[tuple[Rule, int]]:
+        """Return the rules that hold, each with the number of words that its match used."""
+        found = []
+        for condition in self.by_word.get(options.words[0], ()) if options.words and self.by_word else ():
+            used = condition.holds(options, self.grammar.verbs)
+            if used >= 0:
+                found.append((condition.rule, used))
+        for condition in self.wildcard:
+            used = condition.holds(options, self.grammar.verbs)
+            if used >= 0:
+                found.append((condition.rule, used))
+        return found
+
+
+class Book:
+    """All rules, and all programs that they, the wrappers and the detectors speak of."""
+
+    def __init__(self, files: Sequence[Mapping[str, Any]], detectors: Mapping[str, str]) -> None:
+        self.rules: dict[str, Rule] = {}
+        self.wrappers: dict[str, Mapping[str, Any]] = {}
+        self._detectors = detectors
+        self._conditions: dict[str, list[tuple[Rule, Mapping[str, Any]]]] = {}
+        self._grammars: dict[str, Mapping[str, Any]] = {}
+        self._same: dict[str, str] = {}
+        self._effects: dict[str, str] = {}
+        self._readers: dict[str, list[Mapping[str, Any]]] = {}
+        self._programs: dict[str, Program | None] = {}
+        for content in files:
+            self._take(content)
+
+    def _take(self, content: Mapping[str, Any]) -> None:
+        self._grammars.update(content.get("grammars", {}))
+        self._same.update(content.get("same", {}))
+        self.wrappers.update(content.get("wrappers", {}))
+        for effect, names in content.get("programs", {}).items():
+            self._effects.update(dict.fromkeys(names.split(), effect))
+        for entry in content.get("reads", ()):
+            for name in entry["programs"].split():
+                self._readers.setdefault(name, []).append(entry)
+        for raw in content.get("rules", ()):
+            rule = Rule(raw)
+            self.rules[rule.rule_id] = rule
+            for condition in rule.when:
+                for name in condition["programs"].split():
+                    self._conditions.setdefault(name, []).append((rule, condition))
+
+    def program(self, name: str) -> Program | None:
+        """Return what is known of a program by its base name, or None when the book does not know it."""
+        try:
+            return self._programs[name]
+        except KeyError:
+            pass
+        program = self._known(name)
+        if program is None:
+            for other in _other_names(name):
+                program = self._known(other)
+                if program is not None:
+                    break
+        if program is not None:
+            self._programs[name] = program
+        return program
+
+    def names(self) -> set[str]:
+        """Return the names of all programs that the book knows."""
+        return {
+            *self._effects,
+            *self._conditions,
+            *self._readers,
+            *self.wrappers,
+            *self._detectors,
+            *self._same,
+        }
+
+    def _known(self, name: str) -> Program | None:
+        name = self._same.get(name, name)
+        detectors = self._detectors.get(name)
+        known = (
+            detectors
+            or name in self._conditions
+            or name in self.wrappers
+            or name in self._effects
+            or name in self._readers
+        )
+        if not known:
+            return None
+        if name in self._programs:
+            return self._programs[name]
+        raw = self._grammars.get(name)
+        program = Program(name, PLAIN if raw is None else Grammar(**raw))
+        for rule, condition in self._conditions.get(name, ()):
+            program.add(Condition(rule, condition))
+        effect = self._effects.get(name, "")
+        program.effect = effect
+        program.reads = effect == "read"
+        for entry in self._readers.get(name, ()):
+            program.readers.append(Condition(_READER, entry))
+        if name in self.wrappers:
+            program.detectors.append(_load("unwrap:prefix"))
+        for reference in (detectors or "").split():
+            program.detectors.append(_load(reference))
+        self._programs[name] = program
+        return program
+
+
+_READER = Rule(
+    {"id": "read", "decision": "ask", "reason": "", "advice": "", "effect": "read", "examples": {}}
+)
+
+
+def _load(reference: str) -> Detector:
+    module, _, function = reference.partition(":")
+    detector: Detector = getattr(import_module("haltline.shell." + module), function)
+    return detector
+
+
+def _other_names(name: str) -> list[str]:
+    lowered = name.lower()
+    others = [lowered]
+    for suffix in _EXECUTABLE_SUFFIXES:
+        if lowered.endswith(suffix):
+            others.append(lowered[: -len(suffix)])
+    for other in list(others):
+        match = _VERSIONED.match(other)
+        if match is not None and match[1] in _VERSIONED_STEMS:
+            others.append(match[1])
+    return others
+
+
+_built_in: Book | None = None
+
+
+def built_in() -> Book:
+    """Return the book of the rules that come with Haltline."""
+    global _built_in  # noqa: PLW0603  read at first use, so that the import stays cheap
+    if _built_in is None:
+        from haltline.shell.detectors import DETECTORS
+
+        directory = Path(__file__).parent / "rules"
+        files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json"))]
+        _built_in = Book(files, DETECTORS)
+    return _built_in
+
+
+def options_of(call: Call, program: Program) -> Options:
+    """Return a command's options by its program's grammar."""
+    return parse(call.argv, program.grammar)

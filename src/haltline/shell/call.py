@@ -1,0 +1,86 @@
+"""One command about to be judged, and what flows out of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from haltline.shell.environment import Environment
+
+NETWORK = 1  # the content came from the network
+SECRET = 2  # the content holds credentials
+PIPED = 4  # the content was produced by another command, not written here as text
+SYSTEM_DATA = 8  # the content describes this machine or its accounts
+
+
+class Flow:
+    """Data on its way from one command to another.
+
+    Attributes:
+        text: the data itself, when the command line decides it.
+        taints: what is to be remembered of where it comes from.
+        source: the file that it comes from, if it is one.
+    """
+
+    __slots__ = ("source", "taints", "text")
+
+    def __init__(self, text: str | None = None, taints: int = 0, source: str = "") -> None:
+        self.text = text
+        self.taints = taints
+        self.source = source
+
+
+NOTHING = Flow()
+
+
+class Call:
+    """A simple command after expansion and unwrapping.
+
+    Attributes:
+        argv: its words.
+        environment: the state of the shell that runs it.
+        via: names of the wrappers passed through, outermost first.
+        start: offset of the command in the analysed text.
+        end: offset after it.
+        stdin: what flows into it, or None when it inherits the terminal.
+        settings: `NAME=value` given for this command only.
+        taints: taints of its arguments.
+        appended: unknown words follow `argv` (`xargs`, `parallel`, `find -exec … {}`).
+        depth: how many wrappers and texts deep it stands.
+    """
+
+    __slots__ = (
+        "appended",
+        "argv",
+        "depth",
+        "end",
+        "environment",
+        "settings",
+        "start",
+        "stdin",
+        "taints",
+        "via",
+    )
+
+    def __init__(self, argv: list[str], environment: Environment, start: int, end: int) -> None:
+        self.argv = argv
+        self.environment = environment
+        self.start = start
+        self.end = end
+        self.via: tuple[str, ...] = ()
+        self.stdin: Flow | None = None
+        self.settings: list[tuple[str, str]] = []
+        self.taints = 0
+        self.appended = False
+        self.depth = 0
+
+    def inner(self, argv: list[str], wrapper: str) -> Call:
+        """Return the command that a wrapper runs."""
+        other = Call(argv, self.environment, self.start, self.end)
+        other.via = (*self.via, wrapper)
+        other.stdin = self.stdin
+        other.settings = self.settings
+        other.taints = self.taints
+        other.appended = self.appended
+        other.depth = self.depth + 1
+        return other

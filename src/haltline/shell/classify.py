@@ -1,0 +1,39 @@
+"""The verdict on one command: the strictest rule that holds for anything it would run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from haltline.shell.book import built_in
+from haltline.shell.engine import Engine
+
+if TYPE_CHECKING:
+    from haltline.shell.engine import Verdict
+
+
+def classify(command: str) -> tuple[Literal["deny", "ask"], str] | None:
+    """Return the strictest verdict on a command line with its reason, or None when no rule has an opinion.
+
+    `deny` is catastrophic and is to be blocked; `ask` is risky and needs a person (guardrails specification,
+    "Command safety is structural, not textual"). Never raises.
+    """
+    engine = Engine(built_in())
+    engine.judge(command)
+    if not engine.verdicts:
+        return None
+    verdict = strictest(engine.verdicts)
+    return ("deny" if verdict[0] == "deny" else "ask", sentence(verdict))
+
+
+def strictest(verdicts: list[Verdict]) -> Verdict:
+    """Return the first `deny`, else the first verdict."""
+    for verdict in verdicts:
+        if verdict[0] == "deny":
+            return verdict
+    return verdicts[0]
+
+
+def sentence(verdict: Verdict) -> str:
+    """Return a verdict's reason with what it is about."""
+    _, rule, _, _, _, target = verdict
+    return f"{rule.reason}: {target[:200]}" if target else rule.reason

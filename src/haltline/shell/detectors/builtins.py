@@ -1,0 +1,304 @@
+"""Commands of the shell itself, and small tools whose output the text decides."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from haltline.shell import scanner
+from haltline.shell.call import NETWORK, PIPED, SECRET, Flow
+from haltline.shell.environment import TEMPORARY, Environment
+from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.options import Grammar, parse
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+    from haltline.shell.engine import Engine
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_FORMAT = re.compile(r"%(?:%|[-+ #0]*[0-9.]*([bqsdiouxXcfeg]))")
+_ECHO_OPTION = re.compile(r"-[neE]+\Z")
+_HEXADECIMAL = re.compile(r"[^0-9a-fA-F]+")
+MAX_OUTPUT = 32 * 1024
+
+
+def echo(engine: Engine, call: Call) -> Flow:
+    """`echo` writes its arguments."""
+    words = call.argv[1:]
+    escapes, newline = False, "\n"
+    while words and _ECHO_OPTION.match(words[0]):
+        option = words.pop(0)
+        escapes = escapes or "e" in option
+        if "n" in option:
+            newline = ""
+    text = " ".join(words)
+    engine.effect("read", None, call)
+    return Flow((scanner.ansi_c(text) if escapes else text) + newline, call.taints)
+
+
+def printf(engine: Engine, call: Call) -> Flow:
+    """`printf` writes its format with the arguments filled in, again and again while some are left."""
+    argv = call.argv[1:]
+    if argv[:1] == ["-v"]:
+        name, argv = argv[1:2], argv[2:]
+        if name and argv:
+            call.environment.assign(name[0], [_formatted(argv)])
+        return Flow("", 0)
+    if argv[:1] == ["--"]:
+        argv = argv[1:]
+    engine.effect("read", None, call)
+    return Flow(_formatted(argv) if argv else "", call.taints)
+
+
+def _formatted(argv: list[str]) -> str:
+    template, arguments = argv[0], argv[1:]
+    result: list[str] = []
+    size = 0
+    while size < MAX_OUTPUT:
+        left = len(arguments)
+
+        def fill(match: re.Match[str], arguments: list[str] = arguments) -> str:
+            if match[0] == "%%":
+                return "%"
+            value = arguments.pop(0) if arguments else ""
+            return scanner.ansi_c(value) if match[1] == "b" else value
+
+        pieces = _FORMAT.split(template)
+        piece = _FORMAT.sub(fill, scanner.ansi_c(template)) if pieces else template
+        result.append(piece)
+        size += len(piece) + 1
+        if not arguments or len(arguments) == left:
+            break
+    return "".join(result)
+
+
+def cat(engine: Engine, call: Call) -> Flow:
+    """`cat` writes what flows in, or the files that it names."""
+    names = [word for word in call.argv[1:] if word == "-" or not word.startswith("-")]
+    engine.effect("read", " ".join(names) or None, call)
+    if not names:
+        return call.stdin if call.stdin is not None else Flow(None, 0)
+    flows = [(call.stdin or Flow()) if name == "-" else engine.file_flow(name, call) for name in names]
+    texts = [flow.text for flow in flows]
+    taints = call.taints | PIPED
+    for flow in flows:
+        taints |= flow.taints
+    return Flow("".join(text or "" for text in texts) if None not in texts else None, taints)
+
+
+def passing(_engine: Engine, call: Call) -> Flow | None:
+    """Filters pass the taints of what flows in; `tee` and `tac` its text as well."""
+    if call.stdin is None:
+        return None
+    name = call.argv[0].rpartition("/")[2]
+    text = call.stdin.text
+    if text is not None:
+        if name == "rev":
+            text = "\n".join(line[::-1] for line in text.split("\n"))
+        elif name == "tr":
+            text = _translated(call.argv[1:], text)
+        elif name not in ("tee", "pv", "head", "tail", "sort", "uniq", "column"):
+            text = None
+    return Flow(text, call.stdin.taints | PIPED)
+
+
+def _translated(argv: list[str], text: str) -> str | None:
+    if argv[:1] == ["-d"] and len(argv) == 2:  # noqa: PLR2004  -d and its set
+        return text.translate({ord(c): None for c in argv[1]}) if "[" not in argv[1] else None
+    if len(argv) != 2 or len(argv[0]) != len(argv[1]) or "[" in argv[0]:  # noqa: PLR2004  two sets
+        sets = [_range(word) for word in argv]
+        if len(sets) == 2 and sets[0] and len(sets[0]) == len(sets[1]):  # noqa: PLR2004  two sets
+            return text.translate(str.maketrans(sets[0], sets[1]))
+        return None
+    return (
+        text.translate(str.maketrans(_range(argv[0]), _range(argv[1])))
+        if len(_range(argv[0])) == len(_range(argv[1]))
+        else None
+    )
+
+
+def _range(word: str) -> str:
+    return re.sub(
+        r"(.)-(.)",
+        lambda m: (
+            "".join(chr(c) for c in range(ord(m[1]), ord(m[2]) + 1)) if ord(m[2]) - ord(m[1]) < 128 else ""
+        ),
+        word.strip("[]"),
+    )
+
+
+def decode(engine: Engine, call: Call) -> Flow | None:
+    """`base64 -d` and `xxd -r -p`: what comes out is known when what goes in is."""
+    name = call.argv[0].rpartition("/")[2]
+    options = parse(call.argv, Grammar("-w -i -o -c -l -s --wrap --output --input"))
+    decoding = options.has("-d", "-D", "--decode") if name != "xxd" else options.has("-r", "-revert")
+    engine.effect("read", None, call)
+    if not decoding:
+        return None
+    source = engine.file_flow(options.words[0], call) if options.words else call.stdin
+    if source is None:
+        return None
+    taints = source.taints | PIPED
+    if source.text is None or not known(source.text):
+        return Flow(None, taints)
+    try:
+        if name == "xxd":
+            raw = bytes.fromhex(_HEXADECIMAL.sub("", source.text))
+        elif name == "base32":
+            raw = base64.b32decode(source.text.strip())
+        else:
+            compact = "".join(source.text.split())
+            raw = base64.b64decode(compact + "=" * (-len(compact) % 4))
+    except (binascii.Error, ValueError):
+        return Flow(None, taints)
+    return Flow(raw.decode("utf-8", "replace"), taints)
+
+
+def change_directory(engine: Engine, call: Call) -> Flow:
+    """`cd` decides where later relative paths lead."""
+    words = [word for word in call.argv[1:] if word == "-" or not word.startswith("-")]
+    environment = call.environment
+    engine.effect("read", words[0] if words else None, call)
+    target = words[0] if words else "\x03"
+    if target == "-" or call.argv[0] == "popd":
+        environment.directory = PRESENT
+    elif target[:1] in ("/", "\x03"):
+        environment.directory = target
+    elif target[:1] == UNKNOWN:
+        environment.directory = PRESENT
+    else:
+        base = environment.directory
+        environment.directory = target if base is None else base.rstrip("/") + "/" + target
+    return Flow("", 0)
+
+
+def evaluate(engine: Engine, call: Call) -> Flow:
+    """`eval` runs its words as shell text, in the same shell."""
+    text = " ".join(call.argv[1:])
+    if call.taints & NETWORK:
+        engine.report("interpreters.network-code", call)
+    if not known(text) and not text.strip(UNKNOWN + PRESENT + " "):
+        if call.appended:
+            engine.report("interpreters.pipe-to-shell", call, "eval")
+        engine.unknown("code", "eval of text that the command line does not decide", call)
+        return Flow(None, call.taints)
+    return engine.run_text(text, call.inner([], "eval"), call.environment)
+
+
+def source(engine: Engine, call: Call) -> Flow:
+    """`source` runs a file's text in the same shell."""
+    if len(call.argv) < 2:  # noqa: PLR2004  no file
+        return Flow("", 0)
+    flow = engine.file_flow(call.argv[1], call)
+    if flow.taints & NETWORK:
+        engine.report("interpreters.network-code", call)
+    if flow.text is not None:
+        return engine.run_text(flow.text, call.inner([], "source"), call.environment)
+    engine.unknown("script", call.argv[1], call)
+    return Flow(None, flow.taints)
+
+
+def trap(engine: Engine, call: Call) -> Flow:
+    """`trap` runs its text later, in the same shell."""
+    words = [word for word in call.argv[1:] if word not in ("--", "-p", "-l")]
+    if len(words) > 1 and words[0] not in ("-", ""):
+        engine.run_text(words[0], call.inner([], "trap"), call.environment)
+    engine.effect("read", None, call)
+    return Flow("", 0)
+
+
+def declare(engine: Engine, call: Call) -> Flow:
+    """`export NAME=value` and its like assign."""
+    for word in call.argv[1:]:
+        name, equals, value = word.partition("=")
+        if equals and _NAME.match(name.rstrip("+")):
+            call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
+            from haltline.shell.engine import RUN_BY_NAME  # noqa: PLC0415  the engine imports this module's family
+
+            if value and name in RUN_BY_NAME:
+                engine.run_text(value, call.inner([], name), Environment())
+    engine.effect("read", None, call)
+    return Flow("", 0)
+
+
+def alias(engine: Engine, call: Call) -> Flow:
+    """`alias name=text` gives a command another name."""
+    for word in call.argv[1:]:
+        name, equals, value = word.partition("=")
+        if equals:
+            call.environment.aliases[name] = value
+    engine.effect("read", None, call)
+    return Flow(None, 0)
+
+
+def read(engine: Engine, call: Call) -> Flow:
+    """`read` sets variables from what flows in."""
+    options = parse(call.argv, Grammar("-d -n -N -p -t -u -a -i -c -C -O -s"))
+    text = call.stdin.text if call.stdin is not None else None
+    engine.effect("read", None, call)
+    names = options.words or ["REPLY"]
+    if text is not None and known(text) and text:
+        line = text.split("\n", 1)[0]
+        values = line.split(None, len(names) - 1) if len(names) > 1 else [line.strip()]
+        for index, name in enumerate(names):
+            call.environment.assign(name, [values[index] if index < len(values) else ""])
+        return Flow("", 0)
+    for name in names:
+        call.environment.assign(name, [UNKNOWN])
+    return Flow("", 0)
+
+
+def set_positional(engine: Engine, call: Call) -> Flow:
+    """`set -- words` sets the positional parameters; alone it prints every variable."""
+    if len(call.argv) == 1:
+        engine.effect("read", None, call)
+        return Flow(None, PIPED | SECRET)
+    if "--" in call.argv:
+        call.environment.positional = call.argv[call.argv.index("--") + 1 :]
+    engine.effect("read", None, call)
+    return Flow("", 0)
+
+
+def unset(engine: Engine, call: Call) -> Flow:
+    """`unset` forgets variables and functions."""
+    for name in call.argv[1:]:
+        call.environment.variables.pop(name, None)
+        if call.argv[1] == "-f":
+            call.environment.functions.pop(name, None)
+    engine.effect("read", None, call)
+    return Flow("", 0)
+
+
+def make_temporary(engine: Engine, call: Call) -> Flow:
+    """`mktemp` writes the name of a new temporary file or directory."""
+    engine.effect("write", TEMPORARY, call)
+    return Flow(TEMPORARY + "/made-here\n", 0)
+
+
+def download(engine: Engine, call: Call) -> Flow:
+    """`curl` and `wget` bring content from the network, to their output or to a file."""
+    curl = call.argv[0].rpartition("/")[2] == "curl"
+    options = parse(call.argv, _CURL if curl else _WGET)
+    engine.effect("network_in", options.words[0] if options.words else None, call)
+    flow = Flow(None, NETWORK | PIPED)
+    targets = options.all_values("-o", "--output") if curl else options.all_values("-O", "--output-document")
+    if (curl and options.has("-O", "--remote-name")) or (not curl and not targets):
+        targets.extend(url.rstrip("/").rpartition("/")[2] for url in options.words)
+    for target in targets:
+        if target != "-":
+            engine.files[engine.located(target, call.environment)] = flow
+    return flow
+
+
+_CURL = Grammar(
+    "-o -d -X -H -F -u -A -e -b -c -T -K -m -w -x -y -Y -z -r -Q -C -E -U -P -t --output --data --request --header --form "
+    "--user --user-agent --referer --cookie --cookie-jar --upload-file --config --max-time --write-out --proxy "
+    "--range --quote --data-raw --data-binary --data-urlencode --json --url --cacert --cert --key --retry "
+    "--connect-timeout --resolve --interface --limit-rate --max-filesize --retry-delay --retry-max-time --connect-to"
+)
+_WGET = Grammar(
+    "-O -o -a -P -t -T -w -Q -U -i -e --output-document --output-file --directory-prefix --tries --timeout --wait "
+    "--user-agent --header --post-data --post-file --method --body-data --body-file --user --password --input-file"
+)

@@ -1,0 +1,146 @@
+"""Database clients: the statements that they are given in an option, as a word, in a file or through their input."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from haltline.shell.call import PIPED, Flow
+from haltline.shell.detectors.selfprotect import own_file
+from haltline.shell.inline import sql
+from haltline.shell.marks import known
+from haltline.shell.options import Grammar, parse
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+    from haltline.shell.engine import Engine
+
+_TEXT_OPTIONS = (
+    "-c",
+    "--command",
+    "-e",
+    "--execute",
+    "-q",
+    "--query",
+    "-Q",
+    "--eval",
+    "--sql",
+    "--statement",
+)
+_FILE_OPTIONS = ("-f", "--file", "--queries-file", "-i", "--input-file", "-init")
+_CLIENT = Grammar(
+    "-c -e -q -Q -f -d -h -p -U -u -P -H -i -D -n -s -S -a -w -o -L -v -k -b --command --execute --query --file --dbname "
+    "--host --port --username --user --password --database --queries-file --format --set --variable --separator --sql "
+    "--statement --input-file --init-file --url --project_id --location --account --warehouse --role"
+)
+_JOINED = frozenset({"sqlite3", "sqlite", "duckdb"})
+_SQLITE = Grammar(
+    "-cmd -init -separator -nullvalue -newline -maxsize -mmap -pagecache -lookaside -heap -vfs -A -c -s -f",
+    joined=True,
+)
+
+
+def client(engine: Engine, call: Call) -> Flow | None:
+    """Judge the SQL that a client is given."""
+    name = call.argv[0].rpartition("/")[2]
+    embedded = name in _JOINED
+    options = parse(call.argv, _SQLITE if embedded else _CLIENT)
+    texts = (
+        options.all_values(*_TEXT_OPTIONS, "-cmd")
+        if name not in ("mysql", "mariadb")
+        else options.all_values("-e", "--execute")
+    )
+    if name in ("psql", "pgcli", "usql"):
+        texts = options.all_values("-c", "--command")
+    if embedded:
+        texts.extend(options.words[1:])
+    elif name in ("bq", "turso", "cockroach", "wrangler"):
+        texts.extend(word for word in options.words if " " in word)
+    if options.has("-readonly", "-safe"):
+        engine.effect("read", None, call)
+        return Flow(None, PIPED)
+    if embedded and options.words and not all(_READING.match(text) for text in texts):
+        own_file(engine, call, options.words[0])
+    for text in texts:
+        sql.judge(engine, call, text)
+    files = options.all_values(*_FILE_OPTIONS) if name not in ("wrangler",) else options.all_values("--file")
+    for path in files:
+        _file(engine, call, path, engine.file_flow(path, call))
+    if not texts and not files and call.stdin is not None:
+        _input(engine, call, call.stdin)
+    engine.effect("execute" if not texts else "read", None, call)
+    return Flow(None, PIPED)
+
+
+def _file(engine: Engine, call: Call, path: str, flow: Flow) -> None:
+    if flow.text is not None and known(path):
+        sql.judge(engine, call, flow.text)
+        return
+    if _NAMED_LOSS.search(path):
+        engine.report("databases.script", call, path)
+    engine.unknown("script", path, call)
+
+
+_READING = re.compile(
+    r"\s*(?:select|explain|pragma\s+\w+\s*(?:;|\Z)|\.(?:schema|tables|indexes|dump|headers|mode))\b",
+    re.IGNORECASE,
+)
+_NAMED_LOSS = re.compile(
+    r"(?:^|[^a-z])(?:drop|truncate|wipe|purge|reset|destroy|delete|nuke)[^/]*\.sql", re.IGNORECASE
+)
+
+
+def _input(engine: Engine, call: Call, stdin: Flow) -> None:
+    if stdin.text is not None:
+        sql.judge(engine, call, stdin.text)
+        return
+    if stdin.source and _NAMED_LOSS.search(stdin.source):
+        engine.report("databases.script", call, stdin.source)
+    engine.unknown("code", "SQL that flows in", call)
+
+
+_DOCUMENT_LOSS = re.compile(
+    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|shutdownServer)\s*\("
+    r"|\.(?:deleteMany|remove|updateMany)\s*\(\s*(?:\{\s*\}|\))"
+)
+
+
+def document(engine: Engine, call: Call) -> Flow | None:
+    """Judge the JavaScript that a MongoDB shell is given."""
+    options = parse(
+        call.argv,
+        Grammar("--eval -u -p --host --port --username --password --authenticationDatabase -f --file"),
+    )
+    texts = options.all_values("--eval")
+    if not texts and call.stdin is not None and call.stdin.text is not None:
+        texts = [call.stdin.text]
+    for text in texts:
+        if _DOCUMENT_LOSS.search(text):
+            engine.report("databases.document-loss", call, text[:120])
+    engine.effect("execute", "mongosh", call)
+    return Flow(None, PIPED)
+
+
+_REDIS = Grammar(
+    "-h -p -a -n -u -r -i -d -s --user --pass --pattern --count --rdb -x --cacert --cert --key --sni --eval"
+)
+_REDIS_LOSS = frozenset({"flushall", "flushdb", "shutdown", "swapdb", "replicaof", "slaveof", "failover"})
+
+
+def redis(engine: Engine, call: Call) -> Flow | None:
+    """Judge the command that a Redis client is given."""
+    options = parse(call.argv, _REDIS, first_word_ends=True)
+    words = [word.lower() for word in call.argv[options.index :]]
+    if not words and call.stdin is not None and call.stdin.text is not None:
+        for line in call.stdin.text.splitlines()[:500]:
+            first = line.split()[:1]
+            if first and first[0].lower() in _REDIS_LOSS:
+                engine.report("databases.drop", call, line)
+    engine.effect("execute" if words else "read", " ".join(words[:1]) or None, call)
+    if not words:
+        return Flow(None, PIPED)
+    if words[0] in _REDIS_LOSS or words[:2] in (["config", "set"], ["script", "flush"], ["cluster", "reset"]):
+        engine.report("databases.drop", call, " ".join(words[:2]))
+    elif words[0] in ("del", "unlink") and (call.appended or any("*" in word for word in words)):
+        engine.report("databases.delete-all", call, " ".join(words))
+    return Flow(None, PIPED)

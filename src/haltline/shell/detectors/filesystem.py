@@ -1,0 +1,332 @@
+"""Files lost by deleting, overwriting, moving or changing who may use them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from haltline.shell.call import Flow
+from haltline.shell.detectors.selfprotect import own_file
+from haltline.shell.marks import HOME, UNKNOWN, display
+from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.paths import Zone, zone
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+    from haltline.shell.engine import Engine
+
+_CATASTROPHIC = frozenset({Zone.ROOT, Zone.SYSTEM, Zone.HOMES, Zone.DEVICE})
+_HARMLESS = frozenset({Zone.TEMPORARY, Zone.SINK, Zone.NOWHERE})
+_CRITICAL_FILE = re.compile(
+    r"/etc/(?:passwd|shadow|group|gshadow|sudoers|fstab)\Z|/boot/|/(?:usr/)?s?bin/[^/]+\Z"
+)
+_SOURCES = frozenset({"src", "source", "sources", "migrations"})
+_STARTUP = re.compile(
+    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|bash_logout|gitconfig|npmrc)"
+    r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/|/\.config/systemd/|/autostart/"
+)
+_REMOVE_VALUES = Grammar("-n -s --size --iterations --random-source --preserve-root=")
+
+
+def place(engine: Engine, call: Call, path: str) -> Zone:
+    """Return the zone of a path that a command names."""
+    return zone(path, call.environment.directory, engine.home, engine.cwd)
+
+
+def remove(engine: Engine, call: Call) -> Flow | None:
+    """`rm` and its like: what is lost depends on where the targets lie."""
+    argv = call.argv
+    name = argv[0].rpartition("/")[2].lower()
+    if any(word in ("--help", "--version") for word in argv):
+        return Flow("", 0)
+    options = parse(argv, _REMOVE_VALUES)
+    targets = options.words
+    if name == "rmdir" and any(word.lower() in ("/s", "/q") for word in targets):
+        return None
+    recursive = options.has("-r", "-R", "--recursive")
+    force = options.has("-f", "--force")
+    if name == "shred":
+        _shred(engine, call, options)
+        return Flow("", 0)
+    if name in ("trash", "rimraf", "del-cli", "trash-cli"):
+        recursive = force = True
+    for target in targets:
+        engine.effect(
+            "delete", display(target), call, recursive=recursive, force=force, reversible=name == "trash"
+        )
+        deleted(engine, call, target, recursive=recursive, force=force)
+    return Flow("", 0)
+
+
+def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone, in the order of the reference
+    """Judge the deletion of one target."""
+    if own_file(engine, call, target):
+        return
+    where = place(engine, call, target)
+    shown = display(target)
+    if where in (Zone.ROOT, Zone.HOMES) or (where in _CATASTROPHIC and recursive):
+        engine.report("filesystem.delete-root", call, shown)
+    elif where is Zone.DEVICE:
+        engine.report("filesystem.delete-root", call, shown, decision="ask")
+    elif where is Zone.SYSTEM:
+        decision = "deny" if _CRITICAL_FILE.match(target) else "ask"
+        engine.report("filesystem.delete-system-file", call, shown, decision=decision)
+    elif where is Zone.HOME:
+        engine.report("filesystem.delete-in-home", call, shown)
+    elif where in (Zone.HERE, Zone.TEMPORARY_ROOT):
+        engine.report("filesystem.delete-here", call, shown)
+    elif where is Zone.REPOSITORY and recursive:
+        engine.report("filesystem.delete-repository", call, shown)
+    elif where is Zone.PATTERN and recursive:
+        engine.report("filesystem.delete-here", call, shown)
+    elif call.appended and where not in _HARMLESS:
+        engine.report("filesystem.delete-listed", call)
+    elif not recursive or where in _HARMLESS:
+        return
+    elif where is Zone.UNKNOWN:
+        engine.report("filesystem.delete-unknown", call, shown)
+    elif where is Zone.OUTSIDE and force:
+        engine.report("filesystem.delete-outside", call, shown)
+    elif where is Zone.NAMED and force and target.rstrip("/").removeprefix("./") in _SOURCES:
+        engine.report("filesystem.delete-sources", call, shown)
+
+
+def _shred(engine: Engine, call: Call, options: Options) -> None:
+    for target in options.words:
+        where = place(engine, call, target)
+        if where in _CATASTROPHIC:
+            engine.report("filesystem.overwrite-device", call, display(target))
+        elif where not in _HARMLESS:
+            engine.report("filesystem.shred", call, display(target))
+
+
+def written(engine: Engine, call: Call, target: str, *, overwrites: bool) -> None:
+    """Judge a write to one path."""
+    if own_file(engine, call, target):
+        return
+    where = place(engine, call, target)
+    shown = display(target)
+    engine.effect("overwrite" if overwrites else "write", shown, call, reversible=not overwrites)
+    if target.startswith(("/dev/tcp/", "/dev/udp/")):
+        engine.report("machine.reverse-shell", call, shown)
+    elif where is Zone.DEVICE:
+        engine.report("filesystem.overwrite-device", call, shown)
+    elif where in (Zone.ROOT, Zone.SYSTEM):
+        if re.match(r"/proc/sysrq-trigger|/proc/sys/|/sys/", target):
+            engine.report("machine.kernel", call, shown)
+        else:
+            decision = "deny" if overwrites and _CRITICAL_FILE.match(target) else "ask"
+            engine.report("filesystem.write-system", call, shown, decision=decision)
+    elif where is Zone.HOMES:
+        engine.report("filesystem.write-system", call, shown)
+    elif _STARTUP.search(target.replace(HOME, "~")):
+        engine.report("filesystem.write-startup", call, shown)
+    elif re.search(r"(?:^|/)\.git/(?:hooks/|config\Z)", target):
+        engine.report("git.hooks", call, shown)
+
+
+def truncated(engine: Engine, call: Call, target: str) -> None:
+    """Judge the emptying of a file."""
+    where = place(engine, call, target)
+    if where in _HARMLESS or where is Zone.UNKNOWN:
+        return
+    if where in (Zone.NAMED, Zone.HOME, Zone.OUTSIDE, Zone.PATTERN) and not target.endswith(
+        (".log", ".out", ".tmp", ".lock", ".pid")
+    ):
+        engine.report("filesystem.truncate", call, display(target))
+
+
+def move(engine: Engine, call: Call) -> Flow:
+    """`mv`: the source is gone, and what stood at the target is overwritten."""
+    options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
+    into = options.value("-t", "--target-directory")
+    sources = options.words if into is not None else options.words[:-1]
+    target = into if into is not None else (options.words[-1] if options.words else "")
+    for source in sources:
+        where = place(engine, call, source)
+        engine.effect("delete", display(source), call)
+        if own_file(engine, call, source):
+            continue
+        if target == "/dev/null":
+            engine.report("filesystem.move-away", call, display(source))
+        elif where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
+            engine.report("filesystem.move-system", call, display(source))
+    if target and target != "/dev/null":
+        written(engine, call, target, overwrites=True)
+    return Flow("", 0)
+
+
+def copy(engine: Engine, call: Call) -> Flow:
+    """`cp` and `install`: what stood at the target is overwritten."""
+    options = parse(call.argv, Grammar("-t -S -m -o -g --target-directory --suffix --mode --owner --group"))
+    into = options.value("-t", "--target-directory")
+    words = options.words
+    target = into if into is not None else (words[-1] if len(words) > 1 else "")
+    if not target:
+        return Flow("", 0)
+    written(engine, call, target, overwrites=True)
+    if words[0] == "/dev/null":
+        truncated(engine, call, target)
+    mode = options.value("-m", "--mode") or ""
+    if re.fullmatch(r"[0-7]?[4-7][0-7]{3}|.*[ug]\+s.*", mode):
+        engine.report("privilege.setuid", call, display(target))
+    return Flow("", 0)
+
+
+def overwrite(engine: Engine, call: Call) -> Flow | None:
+    """`dd`, `truncate`, `tee`, `ln`, `sed`: programs that write over a file in place."""
+    name = call.argv[0].rpartition("/")[2]
+    return _OVERWRITERS[name](engine, call) if name in _OVERWRITERS else None
+
+
+def _dd(engine: Engine, call: Call) -> Flow | None:
+    operands = dict(word.split("=", 1) for word in call.argv[1:] if "=" in word)
+    target = operands.get("of")
+    if target is None:
+        return None
+    written(engine, call, target, overwrites=True)
+    if operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom")):
+        truncated(engine, call, target)
+    return Flow("", 0)
+
+
+def _truncate(engine: Engine, call: Call) -> Flow | None:
+    options = parse(call.argv, Grammar("-s -r --size --reference"))
+    size = options.value("-s", "--size") or ""
+    for target in options.words:
+        written(engine, call, target, overwrites=True)
+        if re.fullmatch(r"[<-]?0?[0-9]*", size) and size.strip("<-0") == "":
+            truncated(engine, call, target)
+    return Flow("", 0)
+
+
+def _tee(engine: Engine, call: Call) -> Flow | None:
+    options = parse(call.argv)
+    appends = options.has("-a", "--append")
+    flow = call.stdin or Flow()
+    for target in options.words:
+        written(engine, call, target, overwrites=not appends)
+        engine.files[engine.located(target, call.environment)] = Flow(flow.text, flow.taints)
+        if not appends and flow.text == "":
+            truncated(engine, call, target)
+    return None
+
+
+def _ln(engine: Engine, call: Call) -> Flow | None:
+    options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
+    if options.has("-f", "--force") and len(options.words) > 1:
+        written(engine, call, options.words[-1], overwrites=True)
+        if options.words[0] == "/dev/null":
+            truncated(engine, call, options.words[-1])
+    return Flow("", 0)
+
+
+_SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
+_SED_EXECUTES = re.compile(r"\bs(.)(?:[^\\]|\\.)*?\1(?:[^\\]|\\.)*?\1[gpiIm0-9]*e")
+
+
+def _sed(engine: Engine, call: Call) -> Flow | None:
+    options = parse(call.argv, Grammar("-e -f -l --expression --file --line-length"))
+    scripts = options.all_values("-e", "--expression")
+    words = options.words
+    if not scripts and not options.has("-f", "--file"):
+        scripts, words = words[:1], words[1:]
+    for script in scripts:
+        match = _SED_RUNS.search(script)
+        if match is not None:
+            engine.run_text(match[1], call.inner([], "sed"))
+        elif _SED_EXECUTES.search(script):
+            engine.report("interpreters.pipe-to-shell", call, "sed")
+    if any(option in ("-i", "--in-place") for option, _ in options.given):
+        for target in words:
+            written(engine, call, target, overwrites=True)
+        return Flow("", 0)
+    engine.effect("read", " ".join(words) or None, call)
+    return None
+
+
+_OVERWRITERS = {"dd": _dd, "truncate": _truncate, "tee": _tee, "ln": _ln, "sed": _sed}
+
+
+def permissions(engine: Engine, call: Call) -> Flow | None:
+    """`chmod`, `chown` and their like on roots, homes and system files."""
+    name = call.argv[0].rpartition("/")[2]
+    options = parse(call.argv, Grammar("-m -x -M -X --reference --from --set-file --restore"))
+    recursive = options.has("-R", "--recursive")
+    words = options.words if name == "setfacl" else options.words[1:]
+    mode = options.words[0] if options.words else ""
+    if name == "chattr":
+        mode = next((word for word in call.argv[1:] if word[:1] in "+-=" and word != "-R"), "")
+        words = [word for word in options.words if word != mode]
+    engine.effect("write", " ".join(display(word) for word in words) or None, call, recursive=recursive)
+    for target in words:
+        own_file(engine, call, target)
+        where = place(engine, call, target)
+        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
+            recursive
+            and where in (Zone.HERE, Zone.HOME, Zone.PATTERN)
+            and re.fullmatch(r"[0-7]*777|[0-7]*000|a\+rwx|o\+w|-rwx|a-rwx", mode)
+        ):
+            engine.report("filesystem.permissions", call, display(target))
+    if name == "chmod" and re.fullmatch(r"[2-7][0-7]{3}|0[2-7][0-7]{3}|(?:[ug]|ug|a)?\+[rwx]*s[rwx]*", mode):
+        engine.report("privilege.setuid", call, " ".join(display(word) for word in words))
+    return Flow("", 0)
+
+
+def extract(engine: Engine, call: Call) -> Flow | None:
+    """Archives unpacked over a system directory or a home."""
+    name = call.argv[0].rpartition("/")[2]
+    if name == "unzip":
+        options = parse(call.argv, Grammar("-d -x -P"))
+        target, extracts = options.value("-d"), not options.has("-l", "-t", "-Z", "-p", "-z", "-v")
+    else:
+        options = parse(
+            call.argv,
+            Grammar("-f -C -T -X -b -I --file --directory --exclude --strip-components --transform"),
+        )
+        mode = call.argv[1] if len(call.argv) > 1 else ""
+        extracts = options.has("-x", "--extract", "--get") or (mode[:1] != "-" and "x" in mode)
+        target = options.value("-C", "--directory")
+        for action in options.all_values(
+            "--checkpoint-action", "-I", "--use-compress-program", "--to-command", "--rsh-command"
+        ):
+            text = action.removeprefix("exec=")
+            if text != action or not action.startswith(("dot", "echo", "sleep", "ttyout", "bell", "wait")):
+                engine.run_text(text, call.inner([], name))
+    if not extracts:
+        return None
+    where = place(engine, call, target) if target is not None else Zone.HERE
+    engine.effect("overwrite", display(target or "."), call)
+    if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
+        engine.report("filesystem.extract", call, display(target or "."))
+    return Flow("", 0)
+
+
+def synchronise(engine: Engine, call: Call) -> Flow | None:
+    """`rsync --delete` removes from the target what the source lacks."""
+    options = parse(
+        call.argv,
+        Grammar(
+            "-e -f -T -B -M --rsh --rsync-path --exclude --include --filter --files-from --bwlimit --chmod"
+        ),
+    )
+    remote = options.value("-e", "--rsh")
+    if remote is not None:
+        engine.run_text(remote, call.inner([], "rsync"))
+    if options.has("-n", "--dry-run") or not options.words:
+        return None
+    target = options.words[-1]
+    engine.effect("overwrite", display(target), call)
+    if any(option.startswith("--del") for option, _ in options.given) or options.has("--remove-source-files"):
+        where = place(engine, call, target)
+        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
+            engine.report("filesystem.synchronise", call, display(target), decision="deny")
+        elif where not in _HARMLESS:
+            engine.report("filesystem.synchronise", call, display(target))
+    if not _remote(target):
+        written(engine, call, target, overwrites=True)
+    return Flow("", 0)
+
+
+def _remote(target: str) -> bool:
+    return ":" in target.split("/", 1)[0] or UNKNOWN in target

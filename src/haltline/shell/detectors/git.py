@@ -1,0 +1,239 @@
+"""Git: global options and aliases are taken off, then each subcommand is judged as the program `git-<name>`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haltline.shell.call import Flow
+from haltline.shell.environment import Environment
+from haltline.shell.marks import UNKNOWN, display
+from haltline.shell.options import Grammar, Options, parse
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+    from haltline.shell.engine import Engine
+
+_GLOBAL = Grammar(
+    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source"
+)
+_RUN_BY_SETTING = frozenset(
+    [
+        "core.sshcommand",
+        "core.pager",
+        "core.editor",
+        "core.fsmonitor",
+        "core.askpass",
+        "sequence.editor",
+        "diff.external",
+        "credential.helper",
+        "gpg.program",
+        "ssh.variant",
+    ]
+)
+_TRANSPORTS = frozenset({"fetch", "pull", "push", "clone", "ls-remote", "remote-update"})
+
+
+def git(engine: Engine, call: Call) -> Flow | None:
+    """Judge `git [options] subcommand …`."""
+    options = parse(call.argv, _GLOBAL, first_word_ends=True)
+    rest = call.argv[options.index :]
+    aliases: dict[str, str] = {}
+    for setting in options.all_values("-c"):
+        name, _, value = setting.partition("=")
+        lowered = name.lower()
+        if lowered.startswith("alias."):
+            aliases[name[6:]] = value
+        elif lowered in _RUN_BY_SETTING:
+            call.settings.append(("GIT_" + lowered, value))
+            engine.run_text(value, call.inner([], "git"), Environment())
+        elif lowered in ("core.hookspath", "core.gitproxy", "protocol.ext.allow"):
+            engine.report("git.hooks", call, setting)
+    if not rest or options.has("--help", "--version", "-h", "-v"):
+        engine.effect("read", None, call)
+        return Flow(None, 0)
+    if rest[0] in aliases:
+        return _alias(engine, call, aliases[rest[0]], rest[1:])
+    return subcommand(engine, call, rest)
+
+
+def _alias(engine: Engine, call: Call, value: str, rest: list[str]) -> Flow:
+    engine.report("git.alias", call, value)
+    if value.startswith("!"):
+        return engine.run_text(value[1:], call.inner([], "git"), Environment())
+    return subcommand(engine, call, value.split() + rest)
+
+
+def subcommand(engine: Engine, call: Call, rest: list[str]) -> Flow | None:
+    """Judge one subcommand with its arguments."""
+    name = rest[0]
+    if rest[1:2] == ["help"] or rest[-1] == "--help" or rest[1:] == ["-h"]:
+        engine.effect("read", name, call)
+        return Flow(None, 0)
+    own = call.inner(["git-" + name, *rest[1:]], "git")
+    own.via = call.via
+    program = engine.book.program(own.argv[0])
+    transport = name in _TRANSPORTS or (name == "remote" and rest[1:2] in (["update"], ["show"], ["prune"]))
+    if transport:
+        for setting, value in call.settings:
+            if setting in (
+                "GIT_SSH_COMMAND",
+                "GIT_SSH",
+                "GIT_PROXY_COMMAND",
+                "GIT_SSH_VARIANT",
+                "GIT_core.sshcommand",
+            ):
+                engine.report("git.transport", call, f"{setting}={value}")
+    if program is None:
+        engine.unknown("subcommand", "git " + display(name), call)
+        return None
+    return engine.run_program(program, own)
+
+
+def push(engine: Engine, call: Call) -> Flow | None:
+    """`git push`: forced, deleting or mirroring refspecs."""
+    options = parse(call.argv, Grammar("-o --push-option --receive-pack --exec --repo --recurse-submodules"))
+    if options.has("-n", "--dry-run"):
+        engine.effect("read", None, call)
+        return Flow(None, 0)
+    refspecs = options.words[1:]
+    target = " ".join(display(word) for word in options.words)
+    engine.effect("network_out", target or None, call)
+    given = [option for option, _ in options.given]
+    forced = (
+        options.has("-f")
+        or any(_means_force(option) for option in given)
+        or any(spec.startswith("+") for spec in options.words)
+    )
+    if options.has("--mirror", "--prune"):
+        engine.report("git.push-mirror", call, target)
+    elif forced:
+        engine.report("git.push-force", call, target)
+    elif any(option.startswith("--force-with-l") for option in given) and not options.words:
+        if not any(option.startswith("--force-with-l") and value for option, value in options.given):
+            engine.report("git.push-force", call, target)
+    if options.has("-d", "--delete") or any(
+        spec.startswith((":", "+:")) and spec != ":" for spec in refspecs
+    ):
+        engine.report("git.push-delete", call, target)
+    return Flow(None, 0)
+
+
+def _means_force(option: str) -> bool:
+    return len(option) >= 5 and "--force".startswith(option)  # noqa: PLR2004  --for is the shortest
+
+
+_CHECKOUT = Grammar("-b -B --orphan -U --unified --inter-hunk-context --conflict --pathspec-from-file")
+
+
+def checkout(engine: Engine, call: Call) -> Flow | None:
+    """`git checkout`: a branch is switched, or files are overwritten with what was committed."""
+    options = parse(call.argv, _CHECKOUT)
+    words = options.words
+    if options.has("-h"):
+        return Flow(None, 0)
+    if options.has("-f", "--force", "--discard-changes"):
+        engine.report("git.discard", call, " ".join(words))
+        return Flow(None, 0)
+    creates = options.has("-b", "-B", "--orphan")
+    paths: list[str] = []
+    if options.separator is not None:
+        paths = words[options.separator :]
+    elif not creates and not options.has("-t", "--track", "--detach", "-d"):
+        if (
+            options.has("--recurse-submodules", "--track")
+            and len(words) > 1
+            and words[0] in ("checkout", "on-demand", "no", "yes")
+        ):
+            words = words[1:]
+        paths = words[1:] if len(words) > 1 else [word for word in words if _surely_path(word)]
+    elif options.has("--track") and not creates and len(words) > 1 and words[0] not in ("direct", "inherit"):
+        paths = words[1:]
+    if paths or options.has("--pathspec-from-file", "-p", "--patch", "--ours", "--theirs"):
+        _discards(engine, call, paths)
+    else:
+        engine.effect("write", " ".join(words) or None, call)
+    return Flow(None, 0)
+
+
+def _surely_path(word: str) -> bool:
+    return word in (".", "..", "*") or word.startswith(("./", "../", ":/", ":(")) or word.endswith("/")
+
+
+def _discards(engine: Engine, call: Call, paths: list[str]) -> None:
+    for path in paths or [UNKNOWN]:
+        engine.effect("overwrite", display(path), call, reversible=False)
+    engine.report("git.discard", call, " ".join(display(path) for path in paths))
+
+
+_RESTORE = Grammar("-s --source --pathspec-from-file --conflict -U --unified --inter-hunk-context")
+
+
+def restore(engine: Engine, call: Call) -> Flow | None:
+    """`git restore` overwrites files unless only the index is restored."""
+    options = parse(call.argv, _RESTORE)
+    if options.has("-h"):
+        return Flow(None, 0)
+    staged = options.last("--staged", "-S", "--no-staged") in ("--staged", "-S")
+    worktree = options.last("--worktree", "-W", "--no-worktree")
+    touches = worktree in ("--worktree", "-W") or (worktree is None and not staged)
+    patch = options.last("-p", "--patch", "--no-patch") in ("-p", "--patch")
+    if touches and (options.words or options.has("--pathspec-from-file") or patch):
+        _discards(engine, call, options.words)
+    else:
+        engine.effect("write", "the index", call)
+    return Flow(None, 0)
+
+
+def configure(engine: Engine, call: Call) -> Flow | None:
+    """`git config`: settings that make Git run programs, or that hand credentials around."""
+    options = parse(call.argv, Grammar("-f --file --blob --type --default --url --value --comment"))
+    words = options.words
+    if words[:1] in (["set"], ["unset"], ["get"], ["list"], ["edit"]):
+        words = words[1:] if words[0] == "set" else []
+    if (
+        options.has("--get", "--get-all", "--list", "-l", "--get-regexp", "--unset", "--unset-all")
+        or len(words) < 2
+    ):
+        engine.effect("read", None, call)
+        return Flow(None, 0)
+    name, value = words[0].lower(), words[1]
+    engine.effect("write", "git configuration", call)
+    if name.startswith("alias.") and value.startswith("!"):
+        engine.run_text(value[1:], call.inner([], "git"), Environment())
+    elif name == "core.hookspath" or name in ("core.fsmonitor", "core.sshcommand", "protocol.ext.allow"):
+        engine.report("git.hooks", call, f"{words[0]} {value}")
+    elif name in _RUN_BY_SETTING:
+        engine.run_text(value, call.inner([], "git"), Environment())
+    return Flow(None, 0)
+
+
+def runs(engine: Engine, call: Call) -> Flow | None:
+    """`git rebase --exec`, `git submodule foreach`, `git bisect run`, `git filter-branch`: shell text."""
+    options = parse(call.argv, Grammar("-x --exec -s -X --onto"))
+    for text in options.all_values("-x", "--exec"):
+        engine.run_text(text, call.inner([], "git"), Environment())
+    argv = call.argv
+    for word in ("foreach", "run"):
+        if word in argv[1:3]:
+            rest = [w for w in argv[argv.index(word) + 1 :] if w not in ("--recursive", "--quiet", "-q")]
+            if word == "foreach" or len(rest) == 1:
+                engine.run_text(" ".join(rest), call.inner([], "git"), Environment())
+            else:
+                engine.dispatch(call.inner(rest, "git"))
+    return None
+
+
+def remove(engine: Engine, call: Call) -> Flow | None:
+    """`git rm` deletes files; with `--force` also those whose changes were never committed."""
+    options: Options = parse(call.argv, Grammar("--pathspec-from-file"))
+    dry = options.last("-n", "--dry-run", "--no-dry-run") in ("-n", "--dry-run")
+    forced = options.last("-f", "--force", "--no-force") in ("-f", "--force")
+    cached = options.has("--cached")
+    if dry:
+        engine.effect("read", None, call)
+        return Flow(None, 0)
+    for word in options.words:
+        engine.effect("delete", display(word), call, recursive=options.has("-r"), force=forced)
+    if not cached and (forced or any(word in (".", "*", ":/") for word in options.words)):
+        engine.report("git.rm", call, " ".join(display(word) for word in options.words))
+    return Flow(None, 0)

@@ -1,0 +1,236 @@
+"""Interpreters: programs for which words, input or files are code."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from haltline.shell.call import NETWORK, PIPED, Flow
+from haltline.shell.environment import Environment
+from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.options import Grammar, parse
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+    from haltline.shell.engine import Engine
+
+_SHELL_VALUES = frozenset({"--rcfile", "--init-file", "-o", "+o", "-O", "+O"})
+
+
+def shell(engine: Engine, call: Call) -> Flow:
+    """`sh -c text`, `sh file`, or a shell that reads its input."""
+    argv = call.argv
+    i, has_code, from_input = 1, False, False
+    while i < len(argv) and len(argv[i]) > 1 and argv[i][0] in "-+":
+        word = argv[i]
+        i += 1
+        if word == "--":
+            break
+        if word in _SHELL_VALUES:
+            i += 1
+        elif word in ("--help", "--version"):
+            return Flow(None, 0)
+        elif not word.startswith("--"):
+            has_code = has_code or "c" in word[1:]
+            from_input = from_input or "s" in word[1:]
+    rest = argv[i:]
+    if rest[:1] == ["--"]:
+        rest = rest[1:]
+    if call.taints & NETWORK and (has_code or not rest):
+        engine.report("interpreters.network-code", call)
+    if has_code:
+        return _shell_code(engine, call, rest) if rest else Flow(None, 0)
+    if rest and not from_input and rest[0] not in ("-", "/dev/stdin"):
+        return _script(engine, call, rest)
+    return _shell_input(engine, call)
+
+
+def _shell_code(engine: Engine, call: Call, rest: list[str]) -> Flow:
+    text = rest[0]
+    if not text.strip(UNKNOWN + PRESENT + " "):
+        if call.appended:
+            engine.report("interpreters.pipe-to-shell", call, call.argv[0])
+        engine.unknown("code", "shell text that the command line does not decide", call)
+        return Flow(None, call.taints)
+    environment = Environment()
+    environment.directory = call.environment.directory
+    environment.positional = rest[2:]
+    inner = call.inner([], call.argv[0])
+    if call.appended and rest[-1] == UNKNOWN:
+        environment.positional = None
+    return engine.run_text(text, inner, environment)
+
+
+def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
+    flow = engine.file_flow(rest[0], call)
+    if flow.taints & NETWORK:
+        engine.report("interpreters.network-code", call)
+    if flow.text is not None and known(rest[0]):
+        environment = Environment()
+        environment.positional = rest[1:]
+        inner = call.inner([], call.argv[0])
+        return engine.run_text(flow.text, inner, environment)
+    if call.appended and rest[0] == UNKNOWN:
+        engine.report("interpreters.pipe-to-shell", call, call.argv[0])
+    engine.unknown("script", rest[0], call)
+    return Flow(None, flow.taints | PIPED)
+
+
+def _shell_input(engine: Engine, call: Call) -> Flow:
+    stdin = call.stdin
+    if stdin is None:
+        engine.effect("execute", call.argv[0], call)
+        return Flow(None, 0)
+    if stdin.taints & NETWORK:
+        engine.report("interpreters.network-code", call)
+    elif stdin.taints & PIPED or stdin.text is None:
+        engine.report("interpreters.pipe-to-shell", call, call.argv[0])
+    if stdin.text is None:
+        engine.unknown("code", "shell text that flows in", call)
+        return Flow(None, stdin.taints)
+    inner = call.inner([], call.argv[0])
+    inner.stdin = None
+    flow = engine.run_text(stdin.text, inner, Environment())
+    if not stdin.taints & PIPED and call.argv[0] != "":
+        return flow
+    return flow
+
+
+_CODE = {
+    "python": ("-c", "inline.python:judge"),
+    "pypy": ("-c", "inline.python:judge"),
+    "node": ("-e --eval -p --print -pe", "inline.scripts:javascript"),
+    "bun": ("-e --eval -p --print", "inline.scripts:javascript"),
+    "deno": ("", "inline.scripts:javascript"),
+    "perl": ("-e -E", "inline.scripts:perl"),
+    "ruby": ("-e", "inline.scripts:ruby"),
+    "php": ("-r -R -B -E", "inline.scripts:php"),
+    "lua": ("-e", "inline.scripts:other"),
+    "Rscript": ("-e", "inline.scripts:other"),
+    "osascript": ("-e", "inline.scripts:other"),
+    "tclsh": ("", "inline.scripts:other"),
+}
+_SAME = {"nodejs": "node"}
+_VALUES = {
+    "python": Grammar("-c -m -W -X -Q"),
+    "pypy": Grammar("-c -m -W -X"),
+    "node": Grammar("-e -r --eval --require --import --loader --experimental-loader -p --print -C"),
+    "bun": Grammar("-e --eval -p --print --cwd"),
+    "perl": Grammar("-e -E -I -M -m"),
+    "ruby": Grammar("-e -I -r -C"),
+    "php": Grammar("-r -R -B -E -d -c -f"),
+    "lua": Grammar("-e -l"),
+    "Rscript": Grammar("-e"),
+    "osascript": Grammar("-e -l"),
+}
+
+
+def language(engine: Engine, call: Call) -> Flow | None:
+    """Python, Node and other languages: code in an option, in a file, or flowing in."""
+    program = engine.book.program(call.argv[0].rpartition("/")[2])
+    name = program.name if program is not None else call.argv[0]
+    name = _SAME.get(name, name)
+    option_names, judge = _CODE[name]
+    options = parse(call.argv, _VALUES.get(name, Grammar()), first_word_ends=True)
+    rest = call.argv[options.index :]
+    if options.has("--version", "-V", "--help"):
+        return Flow(None, 0)
+    code = _inline_code(name, option_names.split(), options.given, rest)
+    if code is not None:
+        if call.taints & NETWORK:
+            engine.report("interpreters.network-code", call)
+        _judge(engine, call, judge, code)
+        return Flow(None, PIPED | call.taints)
+    if name == "deno" and rest[:1] == ["eval"] and len(rest) > 1:
+        _judge(engine, call, judge, rest[1])
+        return Flow(None, PIPED)
+    if options.has("-m"):
+        return _module(engine, call, name, options.value("-m") or "")
+    if rest and rest[0] != "-":
+        return _language_file(engine, call, judge, rest)
+    return _language_input(engine, call, judge)
+
+
+def _inline_code(
+    name: str, code_options: list[str], given: list[tuple[str, str | None]], rest: list[str]
+) -> str | None:
+    pieces = [value for option, value in given if option in code_options and value is not None]
+    if pieces:
+        return "\n".join(pieces)
+    for option, value in given:
+        if value is None and option in code_options and rest and name in ("node", "bun", "perl", "ruby"):
+            return rest[0]
+    return None
+
+
+def _judge(engine: Engine, call: Call, reference: str, code: str) -> None:
+    module, _, function = reference.partition(":")
+    getattr(import_module("haltline.shell." + module), function)(engine, call, code)
+
+
+def _module(engine: Engine, call: Call, name: str, module: str) -> Flow | None:
+    """`python -m pip …` is `pip …`."""
+    at = call.argv.index(module) if module in call.argv else None
+    known_module = engine.book.program(module)
+    if at is None or known_module is None or name not in ("python", "pypy"):
+        engine.effect("execute", module, call)
+        return None
+    return engine.dispatch(call.inner(call.argv[at:], call.argv[0]))
+
+
+def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> Flow:
+    path = rest[0]
+    flow = engine.file_flow(path, call)
+    if flow.taints & NETWORK or path.startswith(("http://", "https://")):
+        engine.report("interpreters.network-code", call)
+    base = path.rpartition("/")[2]
+    known_script = engine.book.program(base)
+    if known_script is not None and (known_script.has_rules or known_script.detectors):
+        engine.dispatch(call.inner([base, *rest[1:]], call.argv[0]))
+    if flow.text is not None:
+        _judge(engine, call, judge, flow.text)
+    else:
+        if (call.appended and path == UNKNOWN) or "{}" in path:
+            engine.report("interpreters.pipe-to-shell", call, call.argv[0])
+        engine.unknown("script", path, call)
+    return Flow(None, PIPED | flow.taints)
+
+
+def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
+    stdin = call.stdin
+    if stdin is None:
+        engine.effect("execute", call.argv[0], call)
+        return Flow(None, 0)
+    if stdin.taints & NETWORK:
+        engine.report("interpreters.network-code", call)
+    elif stdin.taints & PIPED or stdin.text is None:
+        engine.report("interpreters.pipe-to-shell", call, call.argv[0])
+    if stdin.text is not None:
+        _judge(engine, call, judge, stdin.text)
+    return Flow(None, PIPED | stdin.taints)
+
+
+_AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
+_AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]*\|\s*"((?:[^"\\]|\\.)*)"')
+_AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]*\|(?!\|)\s*[^"\s|]')
+
+
+def awk(engine: Engine, call: Call) -> Flow | None:
+    """`awk` runs shell text through `system()`, pipes and `getline`."""
+    options = parse(call.argv, Grammar("-F -v -f --field-separator --assign --file"))
+    if options.has("-f", "--file") or not options.words:
+        return None
+    program = options.words[0]
+    engine.effect("read", None, call)
+    if "system" not in program and "|" not in program:
+        return None
+    from haltline.shell.scanner import ansi_c  # noqa: PLC0415  only where a program runs something
+
+    for pattern in (_AWK_COMMAND, _AWK_PIPE):
+        for match in pattern.finditer(program):
+            text = next(group for group in match.groups() if group is not None)
+            engine.run_text(ansi_c(text), call.inner([], "awk"), Environment())
+    if _AWK_DYNAMIC.search(program):
+        engine.report("interpreters.pipe-to-shell", call, "awk")
+    return None

@@ -1,0 +1,616 @@
+"""The walk over a syntax tree: expands each command, passes it through its wrappers, and asks the rule book.
+
+One engine judges one text. What it finds it keeps as plain tuples; `haltline.shell.analysis` turns them into the
+public values, and `haltline.shell.classify` needs only the verdicts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import product
+from typing import TYPE_CHECKING
+
+from haltline.shell import expand
+from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, Call, Flow
+from haltline.shell.environment import Environment
+from haltline.shell.marks import UNKNOWN, known, without_marks
+from haltline.shell.options import parse
+from haltline.shell.scanner import LimitReached, Scan, scan
+from haltline.shell.syntax import Compound, Simple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from haltline.shell.book import Book, Program, Rule
+    from haltline.shell.syntax import Assignment, Redirection, Script, Substitution, Word
+
+MAX_WRAPPERS = 24
+MAX_STEPS = 20_000
+MAX_COMBINATIONS = 16
+
+Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str]
+Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, tuple[str, ...]]
+
+_GLOB_NAME = re.compile(r"[*?\[]")
+_PATTERN_DIRECTORIES = frozenset({"", "/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/"})
+_INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn"})
+_BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_TRUNCATES = frozenset({":", "true"})
+_NUMBER = re.compile(r"\d+-?\Z|-\Z")
+
+
+class Engine:
+    """Judges one text."""
+
+    __slots__ = (
+        "active",
+        "book",
+        "calls",
+        "choices",
+        "collecting",
+        "cwd",
+        "depth",
+        "effects",
+        "error",
+        "files",
+        "home",
+        "open_choices",
+        "read_file",
+        "span",
+        "steps",
+        "taints",
+        "unknowns",
+        "verdicts",
+    )
+
+    def __init__(self, book: Book, *, collecting: bool = False) -> None:
+        self.book = book
+        self.collecting = collecting
+        self.read_file: Callable[[str], str | None] | None = None
+        self.cwd: str | None = None
+        self.home: str | None = None
+        self.verdicts: list[Verdict] = []
+        self.effects: list[Effect] = []
+        self.unknowns: list[tuple[str, str, int, int]] = []
+        self.calls: list[Call] = []
+        self.files: dict[str, Flow] = {}
+        self.choices: dict[str, int] = {}
+        self.open_choices: dict[str, int] = {}
+        self.active: list[str] = []
+        self.span: tuple[int, int] | None = None
+        self.error: str | None = None
+        self.steps = 0
+        self.taints = 0
+        self.depth = 0
+
+    # What is found
+
+    def report(self, rule_id: str, call: Call, target: str = "", *, decision: str | None = None) -> None:
+        """Record that a rule holds for a command; `decision` where the rule leaves it to the caller."""
+        rule = self.book.rules[rule_id]
+        self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target))
+        self.effect(rule.effect, target or None, call, reversible=rule.reversible, rule_id=rule_id)
+
+    def effect(
+        self,
+        kind: str,
+        target: str | None,
+        call: Call,
+        *,
+        recursive: bool = False,
+        force: bool = False,
+        reversible: bool = True,
+        rule_id: str | None = None,
+    ) -> None:
+        """Record an effect of a command."""
+        if self.collecting:
+            self.effects.append(
+                (kind, target, recursive, force, reversible, rule_id, call.start, call.end, call.via)
+            )
+
+    def unknown(self, kind: str, what: str, call: Call) -> None:
+        """Record what could not be determined about a command."""
+        self.unknowns.append((kind, what, call.start, call.end))
+
+    def charge(self, steps: int) -> None:
+        """Count work; over the limit the text is too involved to judge."""
+        self.steps += steps
+        if self.steps > MAX_STEPS:
+            raise LimitReached(f"more than {MAX_STEPS} steps to judge")
+
+    # Texts and scripts
+
+    def judge(self, text: str) -> None:
+        """Judge a whole text, as it came from outside."""
+        text = without_marks(text)
+        whole = Call([text], Environment(), 0, len(text))
+        if not text.isascii() and _BIDIRECTIONAL.search(text):
+            self.report("disguise.bidirectional", whole)
+        self.run_text(text, whole)
+
+    def run_text(self, text: str, call: Call, environment: Environment | None = None) -> Flow:
+        """Judge shell text that a command runs, in a new shell or in the given state."""
+        self.charge(1 + len(text) // 256)
+        environment = environment or Environment()
+        found = scan(text)
+        outer_span, self.depth = self.span, self.depth + 1
+        if self.depth > 1:
+            self.span = (call.start, call.end)
+        flow = NOTHING
+        try:
+            if self.depth > MAX_WRAPPERS:
+                raise LimitReached(f"more than {MAX_WRAPPERS} texts inside one another")
+            flow = self.run_script(found.script, environment, call)
+            for word in found.salvaged:
+                expand.text(self, word, environment)
+        except (LimitReached, RecursionError) as problem:
+            found.limit = str(problem) or "too deep"
+        finally:
+            self.span, self.depth = outer_span, self.depth - 1
+        self.incomplete(found, call)
+        return flow
+
+    def incomplete(self, found: Scan, call: Call) -> None:
+        if found.limit is not None:
+            self.report("limits.reached", call, found.limit)
+            self.error = self.error or found.limit
+        elif found.error is not None:
+            self.report("limits.not-parsed", call)
+            self.error = self.error or found.error
+
+    def run_script(self, script: Script, environment: Environment, outer: Call) -> Flow:
+        """Judge a list of commands; return what it writes to its output."""
+        flow = NOTHING
+        texts: list[str] | None = []
+        taints = 0
+        uncertain = environment.uncertain
+        items = script.items
+        last = len(items) - 1
+        for index, (connector, node) in enumerate(items):
+            environment.uncertain = uncertain + (connector == "||")
+            piped = connector in ("|", "|&")
+            stdin = Flow(flow.text, flow.taints | PIPED, flow.source) if piped else outer.stdin
+            flow = self.run_node(node, environment, stdin, outer)
+            following = items[index + 1][0] if index < last else ";"
+            if following not in ("|", "|&"):
+                taints |= flow.taints
+                if texts is not None:
+                    if flow.text is None:
+                        texts = None
+                    else:
+                        texts.append(flow.text)
+        environment.uncertain = uncertain
+        if last == 0:
+            return flow
+        return Flow("".join(texts) if texts is not None else None, taints)
+
+    def run_node(
+        self, node: Simple | Compound, environment: Environment, stdin: Flow | None, outer: Call
+    ) -> Flow:
+        if isinstance(node, Simple):
+            return self.run_simple(node, environment, stdin, outer)
+        return self.run_compound(node, environment, stdin, outer)
+
+    def run_compound(self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
+        call = self.place(node, environment, stdin, outer)
+        kind = node.kind
+        if kind == "function":
+            environment.functions[node.name] = node.scripts[0]
+            if _bomb(node):
+                self.report("machine.fork-bomb", call)
+            return NOTHING
+        outputs: list[Flow] = []
+        if node.redirections:
+            outputs = self.redirect(node.redirections, environment, call)
+        values = [value for word in node.words for value in expand.fields(self, word, environment)]
+        if kind == "for" and node.name:
+            environment.assign(node.name, values or environment.positional or [UNKNOWN])
+        inner = environment.copy() if kind in ("subshell", "coproc") else environment
+        branching = kind not in ("subshell", "group", "coproc")
+        inner.uncertain += branching
+        flow = self.run_bodies(node, inner, call)
+        if kind in ("for", "while") and self.changes(node, inner):
+            flow = self.run_bodies(node, inner, call)
+        inner.uncertain -= branching
+        for output in outputs:
+            output.text, output.taints = flow.text, flow.taints
+        return flow
+
+    def run_bodies(self, node: Compound, environment: Environment, call: Call) -> Flow:
+        flow = NOTHING
+        for script in node.scripts:
+            flow = self.run_script(script, environment, call)
+        return flow if len(node.scripts) == 1 else Flow(None, flow.taints)
+
+    def changes(self, node: Compound, environment: Environment) -> bool:
+        """Return whether a loop's body sets a variable: its next turn may then run something else."""
+        self.charge(1)
+        return bool(environment.variables) and any(
+            isinstance(item, Simple) and item.assignments
+            for script in node.scripts
+            for _, item in script.items
+        )
+
+    def place(
+        self, node: Simple | Compound, environment: Environment, stdin: Flow | None, outer: Call
+    ) -> Call:
+        start, end = self.span or (node.start, node.end)
+        call = Call([], environment, start, end)
+        call.via = outer.via
+        call.stdin = stdin
+        call.depth = outer.depth
+        return call
+
+    # Simple commands
+
+    def run_simple(self, node: Simple, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
+        call = self.place(node, environment, stdin, outer)
+        before, self.taints, self.open_choices = self.open_choices, 0, {}
+        try:
+            argv = self.expanded(node.words, environment)
+            flow = self.run_argv(node, argv, call)
+            if self.open_choices:
+                flow = self.run_alternatives(node, call, flow)
+        finally:
+            self.open_choices = before
+        return flow
+
+    def expanded(self, words: Sequence[Word], environment: Environment) -> list[str]:
+        argv: list[str] = []
+        for word in words:
+            if word.parts is None and word.quoted:
+                argv.append(word.text)
+            else:
+                argv.extend(expand.fields(self, word, environment))
+        return argv
+
+    def run_alternatives(self, node: Simple, call: Call, flow: Flow) -> Flow:
+        """Run the command again for every combination of what its variables may be."""
+        names = list(self.open_choices)
+        ranges = [range(self.open_choices[name]) for name in names]
+        outer_choices, self.choices = self.choices, dict(self.choices)
+        taints = flow.taints
+        try:
+            for number, combination in enumerate(product(*ranges)):
+                if number == 0:
+                    continue
+                if number >= MAX_COMBINATIONS:
+                    self.unknown("variable", "too many combinations of values", call)
+                    break
+                self.choices.update(zip(names, combination, strict=True))
+                other = call.inner([], "")
+                other.via, other.depth, other.settings = call.via, call.depth, []
+                taints |= self.run_argv(node, self.expanded(node.words, call.environment), other).taints
+        finally:
+            self.choices = outer_choices
+        return Flow(None, taints)
+
+    def run_argv(self, node: Simple, argv: list[str], call: Call) -> Flow:
+        call.argv = argv
+        call.taints = self.taints
+        environment = call.environment
+        for assignment in node.assignments:
+            self.assign(assignment, call, keep=not argv)
+        outputs = self.redirect(node.redirections, environment, call) if node.redirections else []
+        if not argv:
+            flow = self.nothing_to_run(node, call)
+        else:
+            flow = self.start(call)
+        if outputs:
+            truncates = not argv or (argv[0] in _TRUNCATES and len(argv) == 1)
+            for output in outputs:
+                output.text, output.taints = flow.text, flow.taints
+            if truncates or flow.text == "" or (argv[0] in ("cat", "cp") and "/dev/null" in argv):
+                self.truncations(node, call)
+            return Flow(None, 0)
+        return flow
+
+    def truncations(self, node: Simple, call: Call) -> None:
+        from haltline.shell.detectors.filesystem import truncated  # noqa: PLC0415  only where a file is emptied
+
+        for redirection in node.redirections:
+            if redirection.operator in (">", ">|", "&>"):
+                truncated(self, call, expand.text(self, redirection.target, call.environment))
+
+    def nothing_to_run(self, node: Simple, call: Call) -> Flow:
+        if node.words and call.taints & NETWORK:
+            self.report("interpreters.network-code", call)
+        return Flow("", 0) if not node.words else Flow(None, call.taints)
+
+    def start(self, call: Call) -> Flow:
+        """Run a command as the shell does: functions and aliases come before programs."""
+        environment = call.environment
+        name = call.argv[0]
+        body = environment.functions.get(name) if environment.functions else None
+        if body is not None:
+            return self.run_function(name, body, call)
+        alias = environment.aliases.get(name) if environment.aliases else None
+        if alias is not None and name not in self.active:
+            self.active.append(name)
+            try:
+                return self.run_text(alias + " " + quote(call.argv[1:]), call, environment)
+            finally:
+                self.active.pop()
+        return self.dispatch(call)
+
+    def run_function(self, name: str, body: Script, call: Call) -> Flow:
+        if name in self.active or self.depth >= MAX_WRAPPERS:
+            return NOTHING
+        self.charge(1)
+        self.active.append(name)
+        environment = call.environment
+        outer, environment.positional = environment.positional, call.argv[1:]
+        self.depth += 1
+        try:
+            inner = call.inner([], name)
+            return self.run_script(body, environment, inner)
+        finally:
+            self.depth -= 1
+            environment.positional = outer
+            self.active.pop()
+
+    def dispatch(self, call: Call) -> Flow:
+        """Judge one command by what the rule book knows of its program."""
+        self.charge(1)
+        if call.depth > MAX_WRAPPERS:
+            raise LimitReached(f"more than {MAX_WRAPPERS} wrappers")
+        if not call.argv:
+            return NOTHING
+        name = call.argv[0]
+        if self.collecting:
+            self.calls.append(call)
+        slash = name.rfind("/")
+        base = name[slash + 1 :] if slash >= 0 else name
+        program = self.book.program(base)
+        if program is None:
+            return self.unlisted(call, name, base)
+        return self.run_program(program, call)
+
+    def run_program(self, program: Program, call: Call) -> Flow:
+        effects = len(self.effects)
+        flow: Flow | None = None
+        for detector in program.detectors:
+            result = detector(self, call)
+            if result is not None:
+                flow = result
+        if program.by_word or program.wildcard or program.readers:
+            self.apply_rules(program, call)
+        if self.collecting and len(self.effects) == effects and flow is None:
+            self.effect(program.effect or "execute", program.name, call)
+        if flow is not None:
+            return flow
+        taints = PIPED | call.taints
+        if call.stdin is not None:
+            taints |= call.stdin.taints
+        return Flow(None, taints)
+
+    def apply_rules(self, program: Program, call: Call) -> None:
+        spec = self.book.wrappers.get(program.name)
+        wrapper = spec is not None and "after" not in spec and "mode" not in spec
+        options = parse(call.argv, program.grammar, first_word_ends=wrapper)
+        if wrapper:
+            options.words = call.argv[options.index :]
+        elif asks_for_help(call.argv, options.words):
+            self.effect("read", program.name, call)
+            return
+        for rule, used in program.matches(options):
+            self.report(rule.rule_id, call, " ".join(options.words[used:]))
+        if self.collecting and any(reader.holds(options) >= 0 for reader in program.readers):
+            self.effect("read", program.name, call)
+
+    def unlisted(self, call: Call, name: str, base: str) -> Flow:
+        """Judge a command whose name the book does not have."""
+        if not known(name):
+            if call.taints & NETWORK:
+                self.report("interpreters.network-code", call)
+            self.unknown("command", "the name of the command is not decided by the text", call)
+            return Flow(None, call.taints)
+        if not base.isascii():
+            plain = visible(base)
+            if plain != base:
+                self.report("disguise.invisible", call)
+                return self.run_text(plain + " " + quote(call.argv[1:]), call, call.environment)
+        if _GLOB_NAME.search(base) and base not in ("[", "[["):
+            return self.by_pattern(call, name, base)
+        script = self.files.get(self.located(name, call.environment)) if "/" in name else None
+        if script is not None:
+            return self.run_script_file(script, call)
+        self.unknown("program", base, call)
+        return Flow(None, PIPED | call.taints | (call.stdin.taints if call.stdin is not None else 0))
+
+    def run_script_file(self, script: Flow, call: Call) -> Flow:
+        """Judge a file that the same text has written and now runs."""
+        if script.taints & NETWORK:
+            self.report("interpreters.network-code", call)
+        if script.text is not None:
+            environment = Environment()
+            environment.positional = call.argv[1:]
+            return self.run_text(script.text, call.inner(call.argv, call.argv[0]), environment)
+        return Flow(None, script.taints)
+
+    def by_pattern(self, call: Call, name: str, base: str) -> Flow:
+        """Judge a command that is named by a file pattern: every program it may be."""
+        directory = name[: len(name) - len(base)]
+        if directory in _PATTERN_DIRECTORIES:
+            self.report("disguise.pattern", call)
+            matching = [n for n in sorted(self.book.names()) if expand.fnmatchcase(n, base)]
+            for candidate in matching[:MAX_COMBINATIONS]:
+                self.dispatch(call.inner([candidate, *call.argv[1:]], name))
+        else:
+            self.unknown("program", name, call)
+        return Flow(None, PIPED)
+
+    # Variables and redirections
+
+    def choose(self, name: str, values: list[str]) -> str:
+        """Return one of a variable's possible values: the one whose turn it is."""
+        if len(values) == 1:
+            return values[0]
+        self.open_choices[name] = len(values)
+        index = self.choices.get(name, 0)
+        return values[index] if index < len(values) else values[-1]
+
+    def assign(self, assignment: Assignment, call: Call, *, keep: bool) -> None:
+        environment = call.environment
+        if assignment.items is not None:
+            values = [value for item in assignment.items for value in expand.fields(self, item, environment)]
+            environment.assign(assignment.name, [" ".join(values)], append=assignment.append)
+            return
+        value = expand.text(self, assignment.value, environment) if assignment.value is not None else ""
+        if keep:
+            environment.assign(assignment.name, [value], append=assignment.append)
+        else:
+            call.settings.append((assignment.name, value))
+        if value and assignment.name in RUN_BY_NAME:
+            self.run_text(value, call.inner([], assignment.name), Environment())
+        elif value and assignment.name in _LOADED_BY_NAME:
+            self.report("interpreters.preload", call, f"{assignment.name}={value}")
+
+    def substitute(self, part: Substitution, environment: Environment) -> str:
+        """Run a substitution; return what it is replaced by."""
+        self.charge(1)
+        taints, outer_choices = self.taints, self.open_choices
+        self.open_choices = {}
+        call = Call([], environment, *(self.span or (0, 0)))
+        self.depth += 1
+        if self.depth > MAX_WRAPPERS * 2:
+            raise LimitReached("too many substitutions inside one another")
+        try:
+            flow = self.run_script(part.script, environment.copy(), call)
+        finally:
+            self.depth -= 1
+            self.open_choices = outer_choices
+        if part.direction:
+            self.taints = taints
+            path = f"/dev/fd/{63 + len(self.files)}"
+            self.files[path] = Flow(flow.text, flow.taints) if part.direction == "<" else Flow()
+            return path
+        self.taints = taints | (flow.taints & (NETWORK | SECRET))
+        if flow.text is not None:
+            return flow.text.rstrip("\n")
+        return UNKNOWN
+
+    def redirect(
+        self, redirections: Sequence[Redirection], environment: Environment, call: Call
+    ) -> list[Flow]:
+        """Apply redirections: set the command's input, and return the flows of files that its output goes to."""
+        outputs: list[Flow] = []
+        for redirection in redirections:
+            operator = redirection.operator
+            if operator in ("<<", "<<-"):
+                body = redirection.body
+                call.stdin = Flow(expand.text(self, body, environment) if body is not None else "")
+                continue
+            target = expand.text(self, redirection.target, environment)
+            if operator == "<<<":
+                call.stdin = Flow(target + "\n", self.taints & (NETWORK | SECRET))
+            elif operator == "<":
+                call.stdin = self.file_flow(target, call)
+            elif operator in (">&", "<&") and _NUMBER.match(target):
+                continue
+            elif operator != "<&":
+                outputs.extend(self.output_to(target, operator, call))
+        return outputs
+
+    def output_to(self, target: str, operator: str, call: Call) -> list[Flow]:
+        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  a sink such as /dev/null needs none of it
+
+        if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
+            return []
+        written(self, call, target, overwrites=">>" not in operator)
+        flow = Flow()
+        self.files[self.located(target, call.environment)] = flow
+        return [flow]
+
+    def file_flow(self, path: str, call: Call) -> Flow:
+        """Return what reading a file yields: what this text wrote there, or what the caller lets us read."""
+        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  only where a file is read
+
+        flow = self.files.get(self.located(path, call.environment))
+        if flow is not None:
+            return flow
+        taints = SECRET if is_credential(path) else 0
+        if path == "/dev/null":
+            return Flow("", 0)
+        text = self.read_file(path) if self.read_file is not None and known(path) else None
+        return Flow(text, taints, path)
+
+    @staticmethod
+    def located(path: str, environment: Environment) -> str:
+        """Return a path under which files of this text are remembered."""
+        directory = environment.directory
+        if directory is not None and path[:1] not in ("/", "\x03"):
+            path = directory + "/" + path
+        return path.removeprefix("./")
+
+
+RUN_BY_NAME = frozenset(
+    [
+        "PAGER",
+        "GIT_PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "GIT_EDITOR",
+        "GIT_SSH_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "BROWSER",
+        "PROMPT_COMMAND",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "FZF_DEFAULT_COMMAND",
+    ]
+)
+
+
+_LOADED_BY_NAME = frozenset(
+    [
+        "LD_PRELOAD",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "ENV",
+        "PERL5OPT",
+        "RUBYOPT",
+        "PYTHONSTARTUP",
+    ]
+)
+
+
+def asks_for_help(argv: list[str], words: list[str]) -> bool:
+    """Return whether a command only prints its help or version."""
+    last = argv[-1]
+    if last in ("--help", "--version") or "--help" in argv:
+        return True
+    return (last == "-h" and len(argv) <= 3 and argv[0] != "shutdown") or words[:1] == ["help"]  # noqa: PLR2004  `git restore -h`
+
+
+def quote(argv: Sequence[str]) -> str:
+    """Return words as shell text that is read back as the same words."""
+    return " ".join("'" + word.replace("'", "'\\''") + "'" for word in argv)
+
+
+def visible(text: str) -> str:
+    """Return a text without characters that cannot be seen, and with look-alikes of ASCII made ASCII."""
+    plain = unicodedata.normalize("NFKC", text)
+    return "".join(c for c in plain if unicodedata.category(c) not in _INVISIBLE)
+
+
+def _bomb(node: Compound) -> bool:
+    """Return whether a function starts itself in a pipeline or in the background."""
+    waiting = list(node.scripts)
+    while waiting:
+        script = waiting.pop()
+        for index, (connector, item) in enumerate(script.items):
+            if isinstance(item, Compound):
+                waiting.extend(item.scripts)
+                continue
+            if item.words and item.words[0].text == node.name:
+                following = script.items[index + 1][0] if index + 1 < len(script.items) else ";"
+                if connector == "|" or following in ("|", "&"):
+                    return True
+    return False

@@ -1,0 +1,93 @@
+"""What the text itself has set so far: variables, functions, aliases, positional parameters, directory."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from haltline.shell.marks import HOME, TEMPORARY_HINT, UNKNOWN
+
+if TYPE_CHECKING:
+    from haltline.shell.syntax import Script
+
+MAX_ALTERNATIVES = 8
+
+TEMPORARY = "/tmp/haltline-tmpdir"  # noqa: S108  a stand-in for $TMPDIR, never opened
+_INHERITED = {
+    "HOME": [HOME],
+    "TMPDIR": [TEMPORARY],
+    "TMP": [TEMPORARY],
+    "TEMP": [TEMPORARY],
+    "RUNNER_TEMP": [TEMPORARY],
+    "XDG_CONFIG_HOME": [HOME + "/.config"],
+    "XDG_DATA_HOME": [HOME + "/.local/share"],
+    "XDG_CACHE_HOME": [HOME + "/.cache"],
+    "SHELL": ["/bin/sh"],
+    "BASH": ["/bin/bash"],
+    "PWD": ["."],
+    "IFS": [" \t\n"],
+}
+_NOTHING = [UNKNOWN]
+_NOTHING_TEMPORARY = [UNKNOWN + TEMPORARY_HINT]
+_TEMPORARY_NAME = re.compile(r"te?mp|scratch|work_?dir", re.IGNORECASE)
+
+
+class Environment:
+    """One shell's state; a subshell works on a copy.
+
+    Attributes:
+        variables: name to its possible values; several where branches or a loop assign different ones.
+        functions: name to body.
+        aliases: name to text.
+        positional: `$1` and on, or None when the caller's are in force.
+        directory: where `cd` has led in this text, or None while nothing was changed.
+        uncertain: greater than zero inside a branch or loop, where an assignment adds a possible value.
+    """
+
+    __slots__ = ("aliases", "directory", "functions", "positional", "uncertain", "variables")
+
+    def __init__(self) -> None:
+        self.variables: dict[str, list[str]] = {}
+        self.functions: dict[str, Script] = {}
+        self.aliases: dict[str, str] = {}
+        self.positional: list[str] | None = None
+        self.directory: str | None = None
+        self.uncertain = 0
+
+    def copy(self) -> Environment:
+        """Return the state that a subshell starts from."""
+        other = Environment()
+        if self.variables:
+            other.variables = dict(self.variables)
+        if self.functions:
+            other.functions = dict(self.functions)
+        if self.aliases:
+            other.aliases = dict(self.aliases)
+        other.positional = self.positional
+        other.directory = self.directory
+        other.uncertain = self.uncertain
+        return other
+
+    def values(self, name: str) -> list[str]:
+        """Return the possible values of a variable; a single unknown mark when nobody assigned it here."""
+        found = self.variables.get(name)
+        if found is None:
+            if name == "PWD" and self.directory is not None:
+                return [self.directory]
+            inherited = _INHERITED.get(name)
+            if inherited is None:
+                return _NOTHING_TEMPORARY if _TEMPORARY_NAME.search(name) else _NOTHING
+            return inherited
+        return found
+
+    def assign(self, name: str, values: list[str], *, append: bool = False) -> None:
+        """Set a variable, or in a branch add to what it may be."""
+        old = self.variables.get(name)
+        if append:
+            before = old if old is not None else [""]
+            values = [a + b for a in before for b in values]
+        if self.uncertain and old is not None:
+            values = list(dict.fromkeys(old + values))
+        if len(values) > MAX_ALTERNATIVES:
+            values = [*values[: MAX_ALTERNATIVES - 1], UNKNOWN]
+        self.variables[name] = values

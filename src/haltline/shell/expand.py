@@ -1,0 +1,313 @@
+"""Expansion of words as Bash does it, as far as the text alone decides (Bash manual, "Shell Expansions").
+
+What the text does not decide becomes a mark (`haltline.shell.marks`), never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
+from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
+
+if TYPE_CHECKING:
+    from haltline.shell.engine import Engine
+    from haltline.shell.environment import Environment
+
+MAX_FIELDS = 128
+MAX_VALUE = 16 * 1024
+MAX_PATTERN_VALUE = 256
+MAX_BRACED = 1024
+
+_PROTECT = str.maketrans("{},", "\x0e\x0f\x10")
+_UNPROTECT = str.maketrans("\x0e\x0f\x10", "{},")
+_TILDE = re.compile(r"~(?=/|\Z)|~([A-Za-z_][A-Za-z0-9_.-]*)")
+_RANGE = re.compile(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.-?\d{1,4})?\Z")
+_DIGITS = re.compile(r"-?\d+\Z")
+_USE_DEFAULT = frozenset({":-", "-", ":=", "="})
+_CASES = {"^^": str.upper, ",,": str.lower}
+
+
+def fields(engine: Engine, word: Word, environment: Environment) -> list[str]:
+    """Return the fields that a word becomes: none, one or several."""
+    parts = word.parts
+    if parts is None:
+        text = word.text
+        if word.quoted or not text:
+            return [text] if word.quoted else []
+        if text[0] == "~":
+            text = tilde(text)
+        if "{" in text:
+            return braces(text)
+        return [text]
+    return _Build(engine, environment).fields(parts)
+
+
+def text(engine: Engine, word: Word, environment: Environment) -> str:
+    """Return what a word becomes where Bash does not split it: an assignment, a here-string, a redirection."""
+    parts = word.parts
+    if parts is None:
+        return word.text if word.quoted or word.text[:1] != "~" else tilde(word.text)
+    build = _Build(engine, environment)
+    return "".join(build.unsplit(part, first=index == 0) for index, part in enumerate(parts))[:MAX_VALUE]
+
+
+def tilde(value: str) -> str:
+    """Replace a leading `~` by the home mark and `~user` by that user's home."""
+    match = _TILDE.match(value)
+    if match is None:
+        return value
+    if match[1] is None:
+        return HOME + value[1:]
+    home = "/root" if match[1] == "root" else "/home/" + match[1]
+    return home + value[match.end() :]
+
+
+class _Build:
+    """The fields of one word under construction."""
+
+    __slots__ = ("current", "engine", "environment", "live_braces", "result")
+
+    def __init__(self, engine: Engine, environment: Environment) -> None:
+        self.engine = engine
+        self.environment = environment
+        self.result: list[str] = []
+        self.current: str | None = None
+        self.live_braces = False
+
+    def fields(self, parts: list[Literal | Parameter | Substitution | Arithmetic]) -> list[str]:
+        self.live_braces = any(
+            isinstance(part, Literal) and not part.quoted and "{" in part.text for part in parts
+        )
+        for index, part in enumerate(parts):
+            self.add(part, first=index == 0)
+            if len(self.result) > MAX_FIELDS:
+                del self.result[MAX_FIELDS:]
+                self.result.append(UNKNOWN)
+                break
+        if self.current is not None:
+            self.result.append(self.current)
+        if not self.live_braces:
+            return self.result
+        expanded = [piece for one in self.result for piece in braces(one)]
+        return [one.translate(_UNPROTECT) for one in expanded[:MAX_FIELDS]]
+
+    def add(self, part: Literal | Parameter | Substitution | Arithmetic, *, first: bool) -> None:
+        if isinstance(part, Literal):
+            value = part.text
+            if not part.quoted:
+                self.append(tilde(value) if first else value)
+            else:
+                self.append(self.protected(value))
+            return
+        if isinstance(part, Parameter) and part.name in ("@", "*") and not part.operator:
+            self.all_positional(part)
+            return
+        value = self.value(part)
+        if isinstance(part, Arithmetic) or part.quoted:
+            self.append(self.protected(value))
+        else:
+            self.split(self.protected(value))
+
+    def protected(self, value: str) -> str:
+        return value.translate(_PROTECT) if self.live_braces else value
+
+    def append(self, value: str) -> None:
+        joined = value if self.current is None else self.current + value
+        self.current = joined if len(joined) <= MAX_VALUE else joined[:MAX_VALUE] + UNKNOWN
+
+    def split(self, value: str) -> None:
+        separators = self.environment.values("IFS")[-1]
+        if not value:
+            return
+        if separators == " \t\n" or not known(separators):
+            pieces = value.split() if value.strip(" \t\n") else []
+            opens, closes = value[0] in " \t\n", value[-1] in " \t\n"
+        elif separators:
+            pieces = [piece for piece in re.split("[" + re.escape(separators) + "]", value) if piece]
+            opens, closes = value[0] in separators, value[-1] in separators
+        else:
+            self.append(value)
+            return
+        if opens:
+            self.flush()
+        for index, piece in enumerate(pieces):
+            if index:
+                self.flush()
+            self.append(piece)
+        if closes:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.current is not None:
+            self.result.append(self.current)
+            self.current = None
+
+    def all_positional(self, part: Parameter) -> None:
+        values = self.environment.positional
+        if values is None:
+            self.append(UNKNOWN)
+            return
+        for index, value in enumerate(values):
+            if index:
+                self.flush()
+            self.append(value) if part.quoted else self.split(value)
+
+    def unsplit(self, part: Literal | Parameter | Substitution | Arithmetic, *, first: bool) -> str:
+        if isinstance(part, Literal):
+            return tilde(part.text) if first and not part.quoted else part.text
+        return self.value(part)
+
+    def value(self, part: Parameter | Substitution | Arithmetic) -> str:
+        if isinstance(part, Parameter):
+            return self.parameter(part)
+        if isinstance(part, Substitution):
+            return self.engine.substitute(part, self.environment)
+        for inner in part.parts:
+            if not isinstance(inner, Literal):
+                self.value(inner)
+        return PRESENT
+
+    def parameter(self, part: Parameter) -> str:
+        value = self.plain_value(part.name)
+        if part.indirect:
+            value = self.plain_value(value) if known(value) else UNKNOWN
+        operator = part.operator
+        if not operator and part.argument is None:
+            return value
+        if part.argument is None:
+            return PRESENT
+        return self.with_operator(part, value, operator, part.argument)
+
+    def with_operator(self, part: Parameter, value: str, operator: str, argument: Word) -> str:
+        if operator in _USE_DEFAULT:
+            default = text(self.engine, argument, self.environment)
+            if value not in (UNKNOWN, "") or (value == "" and operator[0] != ":"):
+                return value
+            if operator.endswith("="):
+                self.environment.assign(part.name, [default])
+            return default
+        given = text(self.engine, argument, self.environment)
+        if operator in (":+", "+"):
+            return "" if value == "" else given
+        if operator in (":?", "?"):
+            return PRESENT if value == UNKNOWN else value
+        if not known(value) or not known(given):
+            return UNKNOWN
+        self.engine.charge(len(value))
+        return _transform(value, operator, given)
+
+    def plain_value(self, name: str) -> str:
+        if name.isdigit():
+            return self.positional(int(name))
+        if name in ("@", "*"):
+            values = self.environment.positional
+            return UNKNOWN if values is None else " ".join(values)
+        if name in ("#", "?", "$", "!", "-"):
+            return PRESENT
+        return self.engine.choose(name, self.environment.values(name))
+
+    def positional(self, index: int) -> str:
+        values = self.environment.positional
+        if index == 0 or values is None:
+            return PRESENT if index == 0 else UNKNOWN
+        return values[index - 1] if index <= len(values) else ""
+
+
+def _transform(value: str, operator: str, given: str) -> str:
+    """Apply a substring, removal, replacement or case operator to a known value."""
+    if operator == ":":
+        numbers = given.replace(" ", "").split(":")
+        if not all(_DIGITS.match(number) for number in numbers):
+            return UNKNOWN
+        start = int(numbers[0])
+        rest = value[start:]
+        return rest[: int(numbers[1])] if len(numbers) > 1 else rest
+    if operator in ("#", "##", "%", "%%"):
+        return _remove(value, operator, given)
+    if operator[0] == "/":
+        return _replace(value, operator, given)
+    if operator in _CASES and not given:
+        return _CASES[operator](value)
+    if operator in ("^", ",") and not given and value:
+        return (value[0].upper() if operator == "^" else value[0].lower()) + value[1:]
+    return UNKNOWN
+
+
+def _remove(value: str, operator: str, pattern: str) -> str:
+    if len(value) > MAX_PATTERN_VALUE:
+        return UNKNOWN
+    lengths = range(len(value) + 1)
+    for length in lengths if len(operator) == 1 else reversed(lengths):
+        piece = value[:length] if operator[0] == "#" else value[len(value) - length :]
+        if fnmatchcase(piece, pattern):
+            return value[length:] if operator[0] == "#" else value[: len(value) - length]
+    return value
+
+
+def _replace(value: str, operator: str, given: str) -> str:
+    pattern, _, replacement = given.partition("/")
+    if not pattern or any(c in pattern for c in "*?["):
+        return UNKNOWN
+    if operator.endswith("#"):
+        return replacement + value[len(pattern) :] if value.startswith(pattern) else value
+    if operator.endswith("%"):
+        return value[: -len(pattern)] + replacement if value.endswith(pattern) else value
+    return value.replace(pattern, replacement, -1 if operator == "//" else 1)[:MAX_VALUE]
+
+
+def braces(value: str) -> list[str]:
+    """Return the fields of brace expansion, at most `MAX_FIELDS`."""
+    if len(value) > MAX_BRACED:
+        return [value]
+    done: list[str] = []
+    waiting = [value]
+    while waiting and len(done) + len(waiting) <= MAX_FIELDS:
+        current = waiting.pop(0)
+        group = _first_group(current)
+        if group is None:
+            done.append(current)
+            continue
+        start, end, choices = group
+        waiting[:0] = [current[:start] + choice + current[end:] for choice in choices]
+    return done + waiting
+
+
+def _first_group(value: str) -> tuple[int, int, list[str]] | None:
+    """Return start, end and choices of the first brace group with a comma or a range, or None."""
+    opened: list[tuple[int, list[int]]] = []
+    best: tuple[int, int, list[str]] | None = None
+    for i, c in enumerate(value):
+        if c == "{" and not (i and value[i - 1] == "$"):
+            opened.append((i, []))
+        elif c == "," and opened:
+            opened[-1][1].append(i)
+        elif c == "}" and opened:
+            start, commas = opened.pop()
+            choices = _choices(value, start, i, commas)
+            if choices and (best is None or start < best[0]):
+                best = (start, i + 1, choices)
+            if best is not None and not opened:
+                return best
+    return best
+
+
+def _choices(value: str, start: int, end: int, commas: list[int]) -> list[str]:
+    if commas:
+        bounds = [start, *commas, end]
+        return [value[a + 1 : b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    match = _RANGE.match(value[start + 1 : end])
+    if match is None:
+        return []
+    first, last = match[1], match[2]
+    if first.isalpha() and last.isalpha():
+        codes = (ord(first), ord(last))
+        return [chr(code) for code in range(min(codes), max(codes) + 1)]
+    if first.isalpha() or last.isalpha():
+        return []
+    low, high = sorted((int(first), int(last)))
+    if high - low >= MAX_FIELDS:
+        return [str(low), UNKNOWN, str(high)]
+    return [str(number) for number in range(low, high + 1)]

@@ -1,0 +1,37 @@
+"""The characters that stand for what an expansion leaves open; none of them can occur in a Bash word.
+
+`display` turns a text that may hold them into one that a person can read.
+"""
+
+from __future__ import annotations
+
+import re
+
+UNKNOWN = "\x00"  # a value that nobody assigned in the text: anything, and perhaps nothing
+PRESENT = "\x02"  # a value that nobody knows, but that is not empty
+TEMPORARY_HINT = "\x05"  # follows UNKNOWN where the variable's name says that it is a temporary place
+HOME = "\x03"  # the home directory of whoever runs the command
+
+_SPOKEN: dict[int, str | None] = {
+    ord(UNKNOWN): "…",
+    ord(PRESENT): "…",
+    ord(HOME): "~",
+    ord(TEMPORARY_HINT): None,
+}
+_CONTROL = {ord(mark): "\N{REPLACEMENT CHARACTER}" for mark in (UNKNOWN, PRESENT, HOME, TEMPORARY_HINT)}
+_ANY = re.compile("[\x00\x02\x03\x05]")
+
+
+def display(text: str) -> str:
+    """Return the text with its marks written as a person would: `~` for home, `…` for what is not known."""
+    return text.translate(_SPOKEN)
+
+
+def without_marks(text: str) -> str:
+    """Return a text from outside in which nothing can be taken for a mark."""
+    return text if _ANY.search(text) is None else text.translate(_CONTROL)
+
+
+def known(text: str) -> bool:
+    """Return whether the text holds no unknown part."""
+    return UNKNOWN not in text and PRESENT not in text

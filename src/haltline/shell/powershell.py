@@ -1,0 +1,245 @@
+"""PowerShell and cmd.exe words: what they delete, fetch and run, whether in their own shell or in Bash's.
+
+PowerShell text is cut into commands at `;`, `|`, newlines, braces and parentheses outside quotes
+(about_Parsing, about_Quoting_Rules); each command is then judged by its cmdlet or alias, or as a program.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING
+
+from haltline.shell.call import NETWORK, PIPED, Flow
+from haltline.shell.environment import Environment
+from haltline.shell.marks import HOME, UNKNOWN, display, without_marks
+from haltline.shell.paths import Zone, zone
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+    from haltline.shell.engine import Engine
+
+MAX_COMMANDS = 500
+
+_TOKEN = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"`]|`.|\"\")*\"|[;|\n{}()&,]|#[^\n]*|(?:[^\s'\"`;|{}()&,]|`.)+|`\s", re.DOTALL
+)
+_REMOVES = frozenset(["remove-item", "ri", "rm", "del", "erase", "rd", "rmdir"])
+_FETCHES = re.compile(
+    r"\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|wget|curl|downloadstring|downloadfile|downloaddata|"
+    r"start-bitstransfer|net\.webclient)\b",
+    re.IGNORECASE,
+)
+_EVALUATES = frozenset({"iex", "invoke-expression"})
+_WINDOWS_HOME = re.compile(
+    r"\$(?:env:(?:userprofile|homepath|home)|home)\b|%userprofile%|%homepath%", re.IGNORECASE
+)
+_WINDOWS_ROOT = re.compile(
+    r"\$env:(?:systemroot|windir|systemdrive|programfiles|programdata)\b|%(?:systemroot|windir|systemdrive|programfiles|programdata)%",
+    re.IGNORECASE,
+)
+_WINDOWS_TEMPORARY = re.compile(r"\$env:te?mp\b|%te?mp%", re.IGNORECASE)
+
+
+def powershell(engine: Engine, call: Call) -> Flow:
+    """`powershell -Command text`, `-EncodedCommand`, `-File`, or text that flows in."""
+    argv = call.argv
+    i = 1
+    while i < len(argv):
+        word = argv[i].lower()
+        i += 1
+        if word in ("-", "/?") or not word.startswith(("-", "/")):
+            return _text(engine, call, " ".join(argv[i - 1 :])) if word != "-" else _input(engine, call)
+        name = "-" + word[1:]
+        if (
+            "-encodedcommand".startswith(name)
+            and name[:2] == "-e"
+            and not "-executionpolicy".startswith(name)
+        ):
+            return _encoded(engine, call, argv[i] if i < len(argv) else "")
+        if name == "-e":
+            return _encoded(engine, call, argv[i] if i < len(argv) else "")
+        if "-command".startswith(name) and name != "-":
+            return _text(engine, call, " ".join(argv[i:]))
+        if "-file".startswith(name) and len(name) > 1:
+            engine.unknown("script", argv[i] if i < len(argv) else "", call)
+            return Flow(None, PIPED)
+        if name in (
+            "-executionpolicy",
+            "-ep",
+            "-ex",
+            "-exec",
+            "-windowstyle",
+            "-w",
+            "-version",
+            "-inputformat",
+            "-outputformat",
+            "-psconsolefile",
+            "-configurationname",
+        ):
+            i += 1
+    return _input(engine, call)
+
+
+def _input(engine: Engine, call: Call) -> Flow:
+    if call.stdin is None:
+        engine.effect("execute", call.argv[0], call)
+        return Flow(None, PIPED)
+    engine.report(
+        "interpreters.network-code" if call.stdin.taints & NETWORK else "interpreters.pipe-to-shell",
+        call,
+        call.argv[0],
+    )
+    if call.stdin.text is not None:
+        judge(engine, call, call.stdin.text)
+    return Flow(None, PIPED)
+
+
+def _encoded(engine: Engine, call: Call, text: str) -> Flow:
+    engine.report("windows.encoded", call)
+    try:
+        decoded = base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-16-le", "replace")
+    except ValueError:
+        return Flow(None, PIPED)
+    judge(engine, call, without_marks(decoded))
+    return Flow(None, PIPED)
+
+
+def _text(engine: Engine, call: Call, text: str) -> Flow:
+    judge(engine, call, text)
+    return Flow(None, PIPED)
+
+
+def judge(engine: Engine, call: Call, text: str) -> None:
+    """Report what a PowerShell text would do."""
+    engine.charge(1 + len(text) // 256)
+    engine.effect("execute", "powershell", call)
+    for number, words in enumerate(_commands(text)):
+        if number >= MAX_COMMANDS:
+            engine.report("limits.reached", call, "too many PowerShell commands")
+            return
+        inner = call.inner(words, "powershell")
+        name = words[0].lower()
+        if name in _EVALUATES:
+            _evaluates(engine, inner, words, text)
+        elif name in _REMOVES:
+            remove_item(engine, inner)
+        elif name in ("start-process", "saps", "start") and len(words) > 1:
+            engine.dispatch(
+                inner.inner(
+                    [word for word in words[1:] if word.lower() not in ("-filepath", "-argumentlist")],
+                    words[0],
+                )
+            )
+        else:
+            engine.dispatch(inner)
+
+
+def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
+    if _FETCHES.search(text):
+        engine.report("interpreters.network-code", call)
+    elif len(words) > 1 and not words[1].startswith("$"):
+        judge(engine, call, " ".join(words[1:]))
+    else:
+        engine.unknown("code", "PowerShell text that is computed", call)
+
+
+def _commands(text: str) -> list[list[str]]:
+    result: list[list[str]] = []
+    current: list[str] = []
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in ";|\n{}()&":
+            if current:
+                result.append(current)
+            current = []
+        elif token[0] not in "#," and token != "`":
+            current.append(_unquoted(token))
+    if current:
+        result.append(current)
+    return result
+
+
+def _unquoted(token: str) -> str:
+    if token[0] == "'":
+        return token[1:-1].replace("''", "'")
+    if token[0] == '"':
+        return re.sub(r"`(.)", r"\1", token[1:-1], flags=re.DOTALL).replace('""', '"')
+    return re.sub(r"`(.)", r"\1", token, flags=re.DOTALL)
+
+
+def remove_item(engine: Engine, call: Call) -> Flow | None:
+    """`Remove-Item -Recurse`, `rd /s`, `del /s`: deletion in Windows words."""
+    argv = call.argv
+    name = argv[0].lower().removesuffix(".exe")
+    flags = [
+        word.lower() for word in argv[1:] if word[:1] == "-" or re.fullmatch(r"/[a-z](?::\S*)?", word.lower())
+    ]
+    targets = [word for word in argv[1:] if word.lower() not in flags]
+    cmdlet = not any(flag.startswith("/") for flag in flags)
+    if name == "rmdir" and cmdlet and call.via[-1:] != ("powershell",):
+        return None
+    if "-whatif" in flags:
+        return Flow("", 0)
+    recursive = (
+        "/s" in flags
+        or any(len(flag) > 1 and "-recurse".startswith(flag) for flag in flags)
+        or "-rf" in flags
+    )
+    for target in targets:
+        where = windows_zone(target, call)
+        engine.effect("delete", display(target), call, recursive=recursive, force=True, reversible=False)
+        if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM) and recursive:
+            engine.report("windows.delete", call, display(target), decision="deny")
+        elif (
+            recursive
+            and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
+        ) or where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM, Zone.HERE):
+            engine.report("windows.delete", call, display(target))
+    return Flow("", 0)
+
+
+def windows_zone(target: str, call: Call) -> Zone:
+    """Return the zone of a path in Windows spelling."""
+    if _WINDOWS_ROOT.search(target):
+        return Zone.SYSTEM
+    if _WINDOWS_TEMPORARY.search(target):
+        return Zone.TEMPORARY
+    path = _WINDOWS_HOME.sub(HOME, target).replace("\\", "/")
+    if path.startswith("~"):
+        path = HOME + path[1:]
+    if path.startswith("$"):
+        path = UNKNOWN
+    return zone(path, call.environment.directory)
+
+
+def command_prompt(engine: Engine, call: Call) -> Flow:
+    """`cmd /c text`: the rest of the words is a command line of cmd.exe."""
+    argv = call.argv
+    lowered = [word.lower() for word in argv]
+    at = next((i for i, word in enumerate(lowered) if word in ("/c", "/k", "/r")), None)
+    if at is None:
+        engine.effect("execute", "cmd", call)
+        return Flow(None, PIPED)
+    words = argv[at + 1 :]
+    text = " ".join(words)
+    for segment in re.split(r"\s*(?:&&|\|\||[&|\n])\s*", text):
+        parts = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', segment.replace("^", ""))]
+        if not parts:
+            continue
+        inner = call.inner(parts, "cmd")
+        if parts[0].lower() in _REMOVES:
+            remove_item(engine, inner)
+        else:
+            inner.environment = Environment()
+            engine.dispatch(inner)
+    return Flow(None, PIPED)
+
+
+def evaluate(engine: Engine, call: Call) -> Flow:
+    """`iex` written where Bash reads it."""
+    if call.taints & NETWORK or _FETCHES.search(" ".join(call.argv)):
+        engine.report("interpreters.network-code", call)
+    else:
+        engine.unknown("code", "PowerShell text", call)
+    return Flow(None, PIPED)

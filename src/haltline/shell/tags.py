@@ -1,0 +1,129 @@
+"""Which environment a command speaks to, where it says so: hosts, connection texts, contexts, profiles, branches."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from haltline.shell.call import Call
+
+_WORDS = {
+    "production": "production",
+    "prod": "production",
+    "prd": "production",
+    "live": "production",
+    "staging": "staging",
+    "stage": "staging",
+    "stg": "staging",
+    "preprod": "staging",
+    "uat": "staging",
+    "development": "development",
+    "dev": "development",
+    "localhost": "development",
+    "sandbox": "development",
+    "test": "test",
+    "testing": "test",
+    "qa": "test",
+    "ci": "test",
+}
+_LOCAL = re.compile(
+    r"(?:^|[/@=])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal)(?:[:/]|\Z)"
+)
+_OPTION = re.compile(
+    r"-{1,2}(?:profile|context|kube-context|env|environment|stage|namespace|n|cluster|project|p|host|h|hostname|url|dsn|"
+    r"database|database-url|dbname|d|server|s|stack|workspace|subscription|account|app|a|e|target|remote|resource-group|g|"
+    r"db-instance-identifier|bucket|region|branch|instance|connection|name|var-file)(?:=(.*))?\Z"
+)
+_SETTING = re.compile(
+    r"(?:AWS_PROFILE|.*_ENV|ENV|ENVIRONMENT|STAGE|KUBECONFIG|.*DATABASE_URL|.*_DSN|.*_HOST|PGHOST|PGDATABASE|TF_WORKSPACE|.*PROJECT)\Z"
+)
+_ADDRESS = re.compile(r"\w+://|^[\w.-]+@[\w.-]+|^[\w-]+(?:\.[\w-]+)+(?::\d+)?\Z")
+_SPLIT = re.compile(r"[^a-z0-9]+")
+_HOST_FIRST = frozenset({"ssh", "scp", "mosh", "sftp", "autossh", "rsync"})
+
+
+def environment_of(text: str) -> str | None:
+    """Return the environment that a name, host or connection text speaks of, or None."""
+    if _LOCAL.search(text):
+        return "development"
+    for word in _SPLIT.split(text.lower()):
+        found = _WORDS.get(word.rstrip("0123456789"))
+        if found is not None:
+            return found
+    return None
+
+
+def tag(call: Call) -> str | None:
+    """Return the environment that a command names in its settings, options or addresses, or None."""
+    for name, value in call.settings:
+        if _SETTING.match(name):
+            found = environment_of(value)
+            if found is not None:
+                return found
+    for name, values in call.environment.variables.items():
+        if _SETTING.match(name):
+            found = environment_of(values[-1])
+            if found is not None:
+                return found
+    return _in_words(call.argv)
+
+
+def _in_words(argv: list[str]) -> str | None:
+    name = argv[0].rpartition("/")[2]
+    takes = False
+    for index, word in enumerate(argv[1:], 1):
+        value = None
+        match = _OPTION.match(word) if word[:1] == "-" else None
+        if takes and word[:1] != "-":
+            value = word
+        elif match is not None and match[1] is not None:
+            value = match[1]
+        elif (
+            _ADDRESS.search(word)
+            or name in _HOST_FIRST
+            or (
+                name == "git"
+                and index == len(argv) - 1
+                and index > 1
+                and argv[1] in ("push", "merge", "reset", "branch")
+            )
+            or (name in _RESOURCE_TOOLS and index > 1 and word[:1] != "-")
+        ):
+            value = word
+        takes = match is not None and match[1] is None
+        if value is not None:
+            found = environment_of(value)
+            if found is not None:
+                return found
+    return None
+
+
+_RESOURCE_TOOLS = frozenset(
+    [
+        "kubectl",
+        "helm",
+        "pulumi",
+        "heroku",
+        "fly",
+        "flyctl",
+        "railway",
+        "vercel",
+        "netlify",
+        "dropdb",
+        "createdb",
+        "terraform",
+        "gcloud",
+        "az",
+        "doctl",
+        "argocd",
+        "aws",
+        "psql",
+        "mysql",
+        "mongosh",
+        "mongo",
+        "pscale",
+        "neonctl",
+        "supabase",
+    ]
+)

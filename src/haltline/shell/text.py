@@ -1,0 +1,203 @@
+"""Helpers on command text, with the names and meanings of the guardrails specification."""
+
+from __future__ import annotations
+
+from haltline.shell.scanner import scan
+from haltline.shell.syntax import Compound, Script, Simple, Substitution, Word
+
+_SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash"])
+_SUBCOMMANDS = frozenset(
+    [
+        "git",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "docker",
+        "podman",
+        "kubectl",
+        "helm",
+        "terraform",
+        "tofu",
+        "pulumi",
+        "aws",
+        "gcloud",
+        "az",
+        "gh",
+        "glab",
+        "cargo",
+        "go",
+        "pip",
+        "pip3",
+        "uv",
+        "poetry",
+        "conda",
+        "brew",
+        "apt",
+        "apt-get",
+        "dnf",
+        "yum",
+        "systemctl",
+        "service",
+        "rails",
+        "rake",
+        "bundle",
+        "make",
+        "mvn",
+        "gradle",
+        "dotnet",
+        "flutter",
+        "dart",
+        "alembic",
+        "prisma",
+        "heroku",
+        "fly",
+        "vercel",
+        "netlify",
+        "railway",
+        "supabase",
+        "firebase",
+        "doctl",
+    ]
+)
+MAX_UNWRAP = 8
+
+
+def lex(segment: str) -> list[str] | None:
+    """Return the words of one segment after quote removal, or None when it could not be parsed.
+
+    Expansions stay as written. Redirections are left out, as they are no words of the command.
+    """
+    found = scan(segment)
+    if found.error is not None or found.limit is not None:
+        return None
+    words: list[str] = []
+    for _, node in found.script.items:
+        if isinstance(node, Compound):
+            return None
+        for assignment in node.assignments:
+            words.append(f"{assignment.name}{'+' if assignment.append else ''}={assignment.value.text}")
+        words.extend(word.text for word in node.words)
+    return words
+
+
+def split_segments(command: str) -> list[str]:
+    """Split a command line on `|`, `||`, `&&`, `;`, `&` and newline, never inside quotes or substitutions."""
+    found = scan(command)
+    items = found.script.items
+    starts = [node.start for _, node in items]
+    result = []
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(command)
+        text = command[start:end].strip()
+        if index + 1 < len(starts):
+            connector = items[index + 1][0]
+            text = _without_connector(text, connector)
+        result.append(text.rstrip("; \t\r\n").rstrip("&").rstrip() if index + 1 == len(starts) else text)
+    return [text for text in result if text]
+
+
+def _without_connector(text: str, connector: str) -> str:
+    text = text.rstrip()
+    if connector != ";" and text.endswith(connector):
+        text = text[: -len(connector)]
+    return text.rstrip("; \t\r\n")
+
+
+def strip_wrapper(command: str) -> str:
+    """Return the text inside one `bash -c '…'` wrapper, or the command as it is."""
+    found = scan(command)
+    if found.error is not None or found.limit is not None or len(found.script.items) != 1:
+        return command
+    node = found.script.items[0][1]
+    if not isinstance(node, Simple) or len(node.words) < 3:  # noqa: PLR2004  shell, -c and text
+        return command
+    words = node.words
+    if words[0].text.rpartition("/")[2] not in _SHELLS:
+        return command
+    for index, word in enumerate(words[1:], 1):
+        if not word.text.startswith("-"):
+            return command
+        if not word.text.startswith("--") and "c" in word.text:
+            rest = words[index + 1 :]
+            if rest and rest[0].text == "--":
+                rest = rest[1:]
+            return rest[0].text if rest else command
+    return command
+
+
+def segments(command: str) -> list[str]:
+    """Return the segments of a command line; a `bash -c '…'` wrapper is replaced by the segments inside it."""
+    return _segments(command, 0)
+
+
+def _segments(command: str, depth: int) -> list[str]:
+    result: list[str] = []
+    for segment in split_segments(command):
+        inner = strip_wrapper(segment)
+        if inner != segment and depth < MAX_UNWRAP:
+            result.extend(_segments(inner, depth + 1))
+        else:
+            result.append(segment)
+    return result
+
+
+def command_prefix(command: str) -> str:
+    """Return the program and, where it has them, its subcommand: the scope of an approval."""
+    parts = segments(command)
+    words = lex(parts[0]) if parts else None
+    if not words:
+        return ""
+    while words and "=" in words[0] and words[0].partition("=")[0].isidentifier():
+        words = words[1:]
+    if not words:
+        return ""
+    program = words[0].rpartition("/")[2]
+    if program in _SUBCOMMANDS:
+        for word in words[1:]:
+            if not word.startswith("-"):
+                return f"{program} {word}"
+    return program
+
+
+def has_redirection(command: str) -> bool:
+    """Return whether anything in the command is redirected to or from a file, a descriptor or a here-document."""
+    return any(node.redirections for node in _nodes(scan(command).script))
+
+
+def has_command_substitution(command: str) -> bool:
+    """Return whether the command holds `$(…)`, backticks or a process substitution that would run."""
+    found = scan(command)
+    words = [*found.salvaged]
+    for node in _nodes(found.script):
+        words.extend(node.words)
+        words.extend(redirection.target for redirection in node.redirections)
+        words.extend(redirection.body for redirection in node.redirections if redirection.body is not None)
+        if isinstance(node, Simple):
+            for assignment in node.assignments:
+                words.extend([assignment.value, *(assignment.items or ())])
+    return any(_substitutes(word) for word in words)
+
+
+def _nodes(script: Script) -> list[Simple | Compound]:
+    result: list[Simple | Compound] = []
+    waiting = [script]
+    while waiting:
+        for _, node in waiting.pop().items:
+            result.append(node)
+            if isinstance(node, Compound):
+                waiting.extend(node.scripts)
+    return result
+
+
+def _substitutes(word: Word) -> bool:
+    waiting = list(word.parts or ())
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Substitution):
+            return True
+        argument = getattr(part, "argument", None)
+        waiting.extend(getattr(part, "parts", ()))
+        if argument is not None and argument.parts:
+            waiting.extend(argument.parts)
+    return False
