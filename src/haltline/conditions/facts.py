@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 
 _WRITING_EFFECTS = frozenset({"write", "overwrite"})
+UNDECIDED = "…"
+"""What stands in the target of an effect for what the text of a command does not decide."""
+
 _NOBODYS_FILES = ("/dev/", "/tmp/", "/var/tmp/", "/proc/self/")  # noqa: S108 - paths that are left out
 
 
@@ -175,8 +178,11 @@ class Facts:
             for effect in analysis.effects
             if effect.kind in _WRITING_EFFECTS and effect.target
         )
-        own = (path for path in written if "…" not in path and not path.startswith(_NOBODYS_FILES))
+        own = (path for path in written if UNDECIDED not in path and not self._is_nobodys(path))
         return tuple(dict.fromkeys((*self.action.paths, *own)))
+
+    def _is_nobodys(self, path: str) -> bool:
+        return normalise_path(path).startswith(_NOBODYS_FILES)
 
     def knowing_absent(self, paths: frozenset[str]) -> Facts:
         """Return the same facts, their analyses kept, with the files that provably do not exist yet."""
