@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
-from haltline.conditions.facts import Facts
+from haltline.conditions.facts import UNDECIDED, Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import scan
 from haltline.text.personal_data import find_personal_data
+
+_CHANGES_OF_FILES = frozenset({"delete", "overwrite", "write"})
 
 
 def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -116,9 +118,18 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
     )
 
 
+def _unknown_parts(facts: Facts) -> Iterator[str]:
+    """Yield what the analysis does not know, and what would be changed without the text saying which it is."""
+    for analysis in facts.analyses:
+        yield from (part.what for part in analysis.unknown)
+        for effect in analysis.effects:
+            if effect.kind in _CHANGES_OF_FILES and effect.target and UNDECIDED in effect.target:
+                yield f"{effect.kind} of {effect.target}"
+
+
 def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find commands whose effects could not be determined."""
-    unknown = tuple(dict.fromkeys(part.what for analysis in facts.analyses for part in analysis.unknown))
+    unknown = tuple(dict.fromkeys(_unknown_parts(facts)))
     if not unknown:
         return None
     return finding(
