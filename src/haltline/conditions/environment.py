@@ -25,11 +25,14 @@ _FIXTURE_WORDS = frozenset(
 
 
 def _declared(facts: Facts) -> str | None:
-    """Return the canonical name of the declared environment, or as written when nobody knows it."""
+    """Return the canonical name of the declared environment, or as written when nobody knows it.
+
+    A blank one declares nothing.
+    """
     written = facts.action.environment
     if written is None:
         return None
-    return environment_of(written) or written.strip().lower()
+    return environment_of(written) or written.strip().lower() or None
 
 
 def _tagged(facts: Facts) -> dict[str, str]:
