@@ -112,8 +112,10 @@ def credential_confusion(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 
 def shared_instances(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Find services that production and another environment both use."""
-    names = {environment_of(name) or name.lower(): set(services) for name, services in facts.services.items()}
+    """Find services that two environments both use."""
+    names: dict[str, set[str]] = {}
+    for name, services in facts.services.items():
+        names.setdefault(environment_of(name) or name.strip().lower(), set()).update(services)
     shared = tuple(
         f"{service} ({first}, {second})"
         for first, second in combinations(sorted(names), 2)
