@@ -89,6 +89,11 @@ def finding(
     )
 
 
+def times(count: int) -> str:
+    """Return how often something happened, in words."""
+    return "1 time" if count == 1 else f"{count} times"
+
+
 def listed(items: tuple[str, ...], most: int = 5) -> str:
     """Return items as a person would list them, the number of the remaining ones in words."""
     shown = ", ".join(items[:most])
