@@ -25,11 +25,13 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
     )
 
 
-def _dependents(facts: Facts, path: str) -> tuple[str, ...]:
-    """Return the files that use a file, however its path is spelled."""
-    dependents = facts.action.changes.dependents if facts.action.changes else {}
-    key = facts.path_key(path)
-    return tuple(user for used, users in dependents.items() if facts.path_key(used) == key for user in users)
+def _dependents(facts: Facts) -> dict[str, tuple[str, ...]]:
+    """Return the files that use each file of the action, however its path is spelled."""
+    changes = facts.action.changes
+    users: dict[str, list[str]] = {}
+    for path, files in (changes.dependents if changes else {}).items():
+        users.setdefault(facts.path_key(path), []).extend(files)
+    return {path: tuple(users.get(facts.path_key(path), ())) for path in facts.action.paths}
 
 
 def breaking_changes(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -39,7 +41,7 @@ def breaking_changes(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     if changes.tests_pass is False:
         return finding(config, "Tests fail with the proposed changes", {"action": facts.action.digest})
-    used = tuple(path for path in facts.action.paths if _dependents(facts, path))
+    used = tuple(path for path, users in _dependents(facts).items() if users)
     if changes.has_tests or not used:
         return None
     return finding(
@@ -63,8 +65,8 @@ def unknown_dependencies(facts: Facts, config: ConditionConfig) -> Finding | Non
     unchecked = tuple(
         dict.fromkeys(
             user
-            for path in facts.action.paths
-            for user in _dependents(facts, path)
+            for users in _dependents(facts).values()
+            for user in users
             if facts.path_key(user) not in known
         )
     )

@@ -182,7 +182,10 @@ class Facts:
         return tuple(dict.fromkeys((*self.action.paths, *own)))
 
     def _is_nobodys(self, path: str) -> bool:
-        return normalise_path(path).startswith(_NOBODYS_FILES)
+        key = self.path_key(path)
+        if self.workspace is not None and key.startswith(f"{self.workspace}/"):
+            return False
+        return key.startswith(_NOBODYS_FILES)
 
     def knowing_absent(self, paths: frozenset[str]) -> Facts:
         """Return the same facts, their analyses kept, with the files that provably do not exist yet."""
