@@ -9,6 +9,7 @@ from haltline.conditions.condition import Condition, ConditionConfig, finding, l
 from haltline.conditions.facts import UNDECIDED, Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import scan
+from haltline.secrets.fingerprints import fingerprint
 from haltline.text.personal_data import find_personal_data
 
 _CHANGES_OF_FILES = frozenset({"delete", "overwrite", "write"})
@@ -67,9 +68,11 @@ def secrets_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a nested value, keys included."""
+    """Yield every text in a nested value, keys and whole numbers included."""
     if isinstance(value, str):
         yield value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _texts(key)
@@ -81,20 +84,24 @@ def _texts(value: Any) -> Iterator[str]:
 
 def data_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find personal data with a valid checksum; its severity follows where it goes."""
-    kinds: set[str] = set()
-    places: list[str] = []
+    found: dict[str, set[tuple[str, str]]] = {}
     for place, value in _places_to_scan(facts).items():
-        found = {item.kind for text in _texts(value) for item in find_personal_data(text)}
-        if found:
-            kinds |= found
-            places.append(place)
-    if not kinds:
+        data = {
+            (str(item.kind), fingerprint(text[item.start : item.end]))
+            for text in _texts(value)
+            for item in find_personal_data(text)
+        }
+        if data:
+            found[place] = data
+    if not found:
         return None
-    local = places == ["proposed content"]
+    kinds = tuple(sorted({kind for data in found.values() for kind, _ in data}))
+    marks = {place: sorted(f"{kind}:{mark}" for kind, mark in data) for place, data in found.items()}
+    local = set(found) == {"proposed content"}
     return finding(
         config,
-        f"Personal data ({listed(tuple(sorted(kinds)))}) in {listed(tuple(places))}",
-        {"kinds": sorted(kinds), "places": places, "action": facts.action.digest},
+        f"Personal data ({listed(kinds)}) in {listed(tuple(found))}",
+        {"data": marks, "action": facts.action.digest},
         severity=Severity.LOW if local else None,
     )
 
