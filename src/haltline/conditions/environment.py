@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from itertools import combinations
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
 from haltline.conditions.facts import Facts
 from haltline.conditions.scope import PRODUCTION
 from haltline.domain import Finding, HaltType, Severity
@@ -64,7 +64,7 @@ def test_production_mix(facts: Facts, config: ConditionConfig) -> Finding | None
     if strange:
         return finding(
             config,
-            f"The environment is declared as {declared}, but the action touches {listed(strange)}",
+            f"The environment is declared as {quoted(declared or '')}, but the action touches {listed(strange)}",
             {**evidence, "touches": list(strange)},
         )
     if declared is None and PRODUCTION in tags and len(tags) > 1:
@@ -134,7 +134,7 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
         if on_production and any(_runs_tests(command.argv) for command in analysis.commands):
             return finding(
                 config,
-                f"Tests or fixtures would run against production: {analysis.text}",
+                f"Tests or fixtures would run against production: {quoted(analysis.text)}",
                 {"environment": declared, "action": facts.action.digest},
             )
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding, times
+from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding, quoted, times
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity, canonical_json
 from haltline.text.errors import classify_error, mask_volatile, names_in, similarity
@@ -79,7 +79,7 @@ def unknown_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     return finding(
         config,
-        f"An error of no known kind: {unknown[-1]}",
+        f"An error of no known kind: {quoted(unknown[-1])}",
         {"task_id": facts.task_id, "errors": sorted({mask_volatile(error) for error in unknown})},
     )
 

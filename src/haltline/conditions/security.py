@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
 from haltline.conditions.facts import UNDECIDED, Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import scan
@@ -24,7 +24,7 @@ def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None
     decisive = (denied or verdicts)[0]
     return finding(
         config,
-        f"{decisive.reason}. {decisive.advice}",
+        f"{quoted(decisive.reason)}. {quoted(decisive.advice)}",
         {
             "action": facts.action.digest,
             "rules": sorted({verdict.rule_id for verdict in verdicts}),
@@ -126,7 +126,7 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 
 def _unknown_parts(facts: Facts) -> Iterator[str]:
-    """Yield what the analysis does not know, and what would be changed without the text saying which it is."""
+    """Yield what the analysis does not know, and changes to files that the text does not decide."""
     for analysis in facts.analyses:
         yield from (part.what for part in analysis.unknown)
         for effect in analysis.effects:
