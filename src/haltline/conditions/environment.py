@@ -16,12 +16,23 @@ STAGING = "staging"
 _TEST_RUNNERS = frozenset(
     {"pytest", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "playwright", "cypress"}
 )
-_TEST_WORDS = frozenset({"test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"})
-"""Words that make a task runner run tests: `npm run test`, `go test`, `manage.py test`, `rails test`."""
+_LAUNCHERS = frozenset({"python", "python3", "py", "npx", "bunx", "pipx", "uvx", "php", "ruby", "node"})
+"""Programs that start another one which their words name: `python -m pytest`, `npx jest`."""
 
-_FIXTURE_WORDS = frozenset(
-    {"seed", "db:seed", "db:fixtures:load", "loaddata", "fixtures", "seeds", "db:setup"}
+_TASK_RUNNERS = frozenset(
+    {
+        *("npm", "yarn", "pnpm", "bun", "deno", "composer", "artisan", "go", "cargo", "mvn", "gradle", "gradlew"),
+        *("dotnet", "make", "just", "task", "mix", "rails", "rake", "bundle", "sbt", "bazel", "swift"),
+        *("manage.py", "django-admin", "invoke", "nx", "turbo", "poetry", "uv", "pdm", "hatch"),
+    }
 )
+_TASKS = frozenset(
+    {
+        *("test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"),
+        *("seed", "seeds", "db:seed", "db:fixtures:load", "db:setup", "loaddata", "fixtures"),
+    }
+)
+"""Words that make a task runner run tests or load fixtures: `npm run test`, `rails db:seed`."""
 
 
 def _declared(facts: Facts) -> str | None:
@@ -130,8 +141,8 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
     """Find tests or fixtures that would run against a store of production."""
     declared = _declared(facts)
     for analysis in facts.analyses:
-        on_production = declared == PRODUCTION or PRODUCTION in environments_in(analysis.text)
-        if on_production and any(_runs_tests(command.argv) for command in analysis.commands):
+        tags = {*environments_in(analysis.text), *(effect.environment for effect in analysis.effects)}
+        if PRODUCTION in {declared, *tags} and any(_runs_tests(command.argv) for command in analysis.commands):
             return finding(
                 config,
                 f"Tests or fixtures would run against production: {quoted(analysis.text)}",
@@ -141,9 +152,14 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 
 def _runs_tests(argv: tuple[str, ...]) -> bool:
-    """Whether a command runs tests or loads fixtures, by its program and its words."""
-    words = {posixpath.basename(word) for word in argv[:1]} | set(argv[1:])
-    return bool(words & _TEST_RUNNERS or set(argv[1:]) & (_TEST_WORDS | _FIXTURE_WORDS))
+    """Whether a command runs tests or loads fixtures, by its program and what that is told to do."""
+    names = [posixpath.basename(word) for word in argv]
+    if not names:
+        return False
+    program, words = names[0], set(names[1:])
+    if program in _LAUNCHERS:
+        return bool(words & _TEST_RUNNERS or (words & _TASK_RUNNERS and words & _TASKS))
+    return program in _TEST_RUNNERS or (program in _TASK_RUNNERS and bool(words & _TASKS))
 
 
 CONDITIONS = (
