@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 import anyio
@@ -14,6 +15,10 @@ from haltline.domain import Finding
 from haltline.store.worker import Lanes
 
 _LEAST_SHARE_SECONDS = 0.02
+
+_NOT_A_PATH_ITSELF = re.compile(r"^~|[$*?{%]|://")
+"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no file
+has such a name says nothing about the file that is meant."""
 
 
 class _Batch:
@@ -86,7 +91,7 @@ def _gathered(facts: Facts) -> Facts:
 
 
 def _is_absent(facts: Facts, path: str) -> bool:
-    if path.startswith("~"):  # whose home directory that is depends on who runs the command
+    if _NOT_A_PATH_ITSELF.search(path):
         return False
     try:
         os.lstat(facts.path_key(path))
