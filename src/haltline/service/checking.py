@@ -234,7 +234,9 @@ def _only_reads(facts: Facts) -> bool:
     An analysis that has not ended in the time of the conditions is not waited for: it proves nothing.
     """
     action = facts.action
-    if not action.commands or action.changes is not None or action.tool_arguments is not None:
+    if not action.commands or action.tool_arguments is not None or facts.outputs:
+        return False
+    if action.paths or action.changes is not None:  # files that the agent itself says it modifies
         return False
     return facts.is_analysed and all(analysis.only_reads for analysis in facts.analyses)
 
