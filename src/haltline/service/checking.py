@@ -39,6 +39,8 @@ from haltline.wire import (
 
 logger = logging.getLogger(__name__)
 
+_ACTION_FIELDS = {"operation", "target_files", "commands", "environment", "tool_arguments"}
+
 CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
 
@@ -319,12 +321,10 @@ def _require_size(request: CheckHaltConditionsInput) -> None:
     Raises:
         InvalidInput: the action is larger than the context of a halt may be.
     """
-    context = request.current_context
-    size = len(
-        context.model_dump_json(
-            include={"operation", "target_files", "commands", "environment", "tool_arguments"}
-        )
-    )
+    context, changes = request.current_context, request.proposed_changes
+    size = len(context.model_dump_json(include=_ACTION_FIELDS).encode())
+    if changes is not None:
+        size += sum(len(path.encode()) for path in (*changes.files_to_modify, *(changes.contents or ())))
     if size > MAX_CONTEXT_BYTES:
         raise InvalidInput(
             f"current_context: the action has {size} bytes as JSON, at most {MAX_CONTEXT_BYTES}"
