@@ -15,7 +15,7 @@ from mcp.server import Server, ServerRequestContext
 
 from haltline import __version__
 from haltline.domain import Principal, PrincipalKind, ReasonCode
-from haltline.errors import HaltlineError, InvalidInput, StoreError
+from haltline.errors import HaltlineError, InvalidInput
 from haltline.faces.mcp.answers import answered, failed, unchecked, unknown_tool
 from haltline.faces.mcp.lines import Refusal
 from haltline.faces.mcp.stdio import serve_stdio
@@ -72,8 +72,8 @@ async def serve(guardrail: Guardrail, *, grace: float = 11.0) -> None:
 
     try:
         await guardrail.prepare()
-    except StoreError as error:
-        logger.warning("the database does not answer yet, so every check will halt: %s", error)
+    except Exception as error:  # noqa: BLE001 - a server that is there answers with halts, a dead one with nothing
+        logger.warning("checks halt until this is repaired: %s", error)
     await serve_stdio(build_server(guardrail), refuse, grace)
 
 
