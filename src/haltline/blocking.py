@@ -62,6 +62,8 @@ class _LoopThread:
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(timeout=1)
+        if not self.thread.is_alive():  # a loop that is stuck ends with the process
+            self.loop.close()
 
 
 class Guardrail:
@@ -103,6 +105,7 @@ class Guardrail:
         return Guardrail(self._run(self._guardrail.authenticate(key)), self._thread, self._settings)
 
     def __enter__(self) -> Self:
+        self.prepare()
         return self
 
     def __exit__(
@@ -115,16 +118,21 @@ class Guardrail:
         self._run(self._guardrail.aclose())
         self._thread.stop()
 
+    def prepare(self) -> None:
+        """Bring the database up, and load what the first check would load, outside of its deadline."""
+        self._run(self._guardrail.prepare())
+
     def check_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
     ) -> CheckHaltConditionsOutput:
         """Check every condition for what is about to be done; never raises, always answers in time."""
-        future = self._thread.submit(self._guardrail.check_halt_conditions(request, **fields))
-        try:
-            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
-        except FutureTimeoutError:
-            future.cancel()
-            return _stuck(self._settings.deadline_seconds)
+        return self._answer(self._guardrail.check_halt_conditions(request, **fields))
+
+    def refuse_check(
+        self, reason: ReasonCode, problem: str, session_token: object = None
+    ) -> CheckHaltConditionsOutput:
+        """Answer a check of which a face could not even make out the request: a critical halt, recorded."""
+        return self._answer(self._guardrail.refuse_check(reason, problem, session_token))
 
     def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
@@ -242,6 +250,15 @@ class Guardrail:
             return [entry async for entry in self._guardrail.audit_entries()]
 
         return self._run(collect())
+
+    def _answer(self, work: Coroutine[Any, Any, CheckHaltConditionsOutput]) -> CheckHaltConditionsOutput:
+        """Wait for a check's answer, and give one when the event loop itself does not."""
+        future = self._thread.submit(work)
+        try:
+            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
+        except FutureTimeoutError:
+            future.cancel()
+            return _stuck(self._settings.deadline_seconds)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for an operation; it has a deadline of its own, the wait here is for a stuck event loop.

@@ -301,12 +301,17 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class HaltQuery:
-    """Which halts to list: the newest first, `limit` from `offset`."""
+    """Which halts to list: the newest first, `limit` from `offset`.
+
+    `open_only` lists the halts that still stop their session, escalated ones among them and strikes not;
+    `include_acknowledged` has no meaning then.
+    """
 
     session_id: str | None = None
     halt_type: HaltType | None = None
     severity: Severity | None = None
     include_acknowledged: bool = False
+    open_only: bool = False
     limit: int = 50
     offset: int = 0
 

@@ -6,18 +6,6 @@ from haltline.conditions.condition import Condition, ConditionConfig, ThresholdF
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
 
-_WRITING_EFFECTS = frozenset({"write", "overwrite"})
-
-
-def _written_by_commands(facts: Facts) -> tuple[str, ...]:
-    """Return the files that the action's commands would change, outside of devices."""
-    return tuple(
-        effect.target
-        for analysis in facts.analyses
-        for effect in analysis.effects
-        if effect.kind in _WRITING_EFFECTS and effect.target and not effect.target.startswith("/dev/")
-    )
-
 
 def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find files that the action modifies and that were not read in this session."""
@@ -25,8 +13,7 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
         return None
     read = {facts.path_key(path) for path in facts.files_read}
     absent = {facts.path_key(path) for path in facts.absent_files}
-    modified = dict.fromkeys((*facts.action.paths, *_written_by_commands(facts)))
-    unread = tuple(path for path in modified if facts.path_key(path) not in read | absent)
+    unread = tuple(path for path in facts.modified_files if facts.path_key(path) not in read | absent)
     if not unread:
         return None
     verb = "has" if len(unread) == 1 else "have"

@@ -26,7 +26,7 @@ from haltline.records import Changes, Session, SessionLookup, SessionView
 from haltline.secrets import redact
 from haltline.service.answers import Judged, answer, failure, unrecorded
 from haltline.service.context import ServiceContext, Stored
-from haltline.service.running import run_conditions, with_absent_files
+from haltline.service.running import run_conditions
 from haltline.service.translation import facts_of
 from haltline.wire import (
     MAX_CONTEXT_BYTES,
@@ -75,16 +75,20 @@ async def check(
 async def prepare(context: ServiceContext) -> None:
     """Do beforehand what the first check would otherwise do within its deadline: open, read, import.
 
-    Raises:
-        StoreError: the database failed.
+    Never raises: what fails here is tried again by the check, which answers for it.
     """
     action = Action(operation="prepare", target_files=("file",), commands=("true",))
     facts = Facts(action=action, errors=("one error", "another error"), instructions=("Prepare.",))
-    with context.operation_deadline():
-        await context.start()
-        configuration = await context.configuration.get()
-        conditions = tuple(configuration.conditions.values())
-        await run_conditions(context.lanes, facts, conditions, context.settings.operation_deadline_seconds)
+    try:
+        with context.operation_deadline():
+            await context.start()
+            configuration = await context.configuration.get()
+            conditions = tuple(configuration.conditions.values())
+            seconds = context.settings.operation_deadline_seconds
+            await run_conditions(context.lanes, facts, conditions, seconds)
+    except Exception as error:  # noqa: BLE001 - nothing is decided here; the check fails by itself
+        problem = redact(f"{type(error).__name__}: {error}")
+        logger.warning("not ready, so every check will halt until this is mended: %s", problem)
 
 
 async def refuse(
@@ -127,7 +131,7 @@ async def _check(
 async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, deadline: float) -> Judged:
     lookup = SessionLookup(
         token_hash=context.token_hash(request.session_token),
-        task_id=request.task_id,
+        task_id=redact(request.task_id),
         with_reads=bool(request.current_context.target_files or request.current_context.commands)
         or request.proposed_changes is not None,
     )
@@ -135,9 +139,10 @@ async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, dea
         view = await context.view(lookup)
         configuration = await context.configuration.get()
     open_as = context.session_to_open(view, request.session_token)
-    facts = with_absent_files(facts_of(request, view, context.workspace))
+    declared = facts_of(request, view, context.workspace)
     budget = max(0.0, deadline - anyio.current_time()) * CONDITIONS_SHARE
-    found = await run_conditions(context.lanes, facts, tuple(configuration.conditions.values()), budget)
+    configs = tuple(configuration.conditions.values())
+    facts, found = await run_conditions(context.lanes, declared, configs, budget)
     findings = (*broken_configuration(configuration), *found)
     kept, waived, used = _apply_waivers(findings, view, context.clock())
     decided = verdict.decide(kept, context.settings.verdict_rules, _failures(facts))

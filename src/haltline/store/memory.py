@@ -394,7 +394,7 @@ def _matches(halt: Halt, query: HaltQuery) -> bool:
     return (
         (query.halt_type is None or halt.halt_type is query.halt_type)
         and (query.severity is None or halt.severity is query.severity)
-        and (query.include_acknowledged or not halt.acknowledged)
+        and (halt.is_open if query.open_only else query.include_acknowledged or not halt.acknowledged)
     )
 
 

@@ -40,8 +40,7 @@ def list_halts(connection: sa.Connection, query: HaltQuery) -> HaltPage:
         values["halt_type"] = query.halt_type
     if query.severity is not None:
         values["severity"] = query.severity
-    filters = frozenset(values) | (frozenset() if query.include_acknowledged else {"unacknowledged"})
-    page, count = statements.list_halts(frozenset(filters))
+    page, count = statements.list_halts(frozenset(values) | _state_filter(query))
     of_session = {name: value for name, value in values.items() if name == "session_id"}
     unanswered = statements.count_unanswered(of_session=bool(of_session))
     with reading():
@@ -51,6 +50,12 @@ def list_halts(connection: sa.Connection, query: HaltQuery) -> HaltPage:
             total_count=connection.execute(count, values).scalar_one(),
             unacknowledged_count=connection.execute(unanswered, of_session).scalar_one(),
         )
+
+
+def _state_filter(query: HaltQuery) -> frozenset[str]:
+    if query.open_only:
+        return frozenset({"open"})
+    return frozenset() if query.include_acknowledged else frozenset({"unacknowledged"})
 
 
 def list_sessions(

@@ -57,8 +57,8 @@ def _exists(table: sa.Table, *conditions: str) -> sa.ColumnElement[bool]:
 def look(by: str, *, with_clock: bool) -> sa.Select[Any]:
     """Return the one statement that answers for a session that has nothing open.
 
-    Its row is the session, the strikes of the task (null without any), whether there are open halts, waivers
-    and guidance to load, and, when asked for, the database's time.
+    Its row is the session, the strikes of the task (null without any), whether there are open halts, waivers,
+    guidance and reads to load, and, when asked for, the database's time.
 
     Args:
         by: `token_hash` or `id`.
@@ -72,6 +72,7 @@ def look(by: str, *, with_clock: bool) -> sa.Select[Any]:
         _exists(schema.halt_events, schema.OPEN),
         _exists(schema.waivers, schema.NOT_USED_UP),
         _exists(schema.outbox, "outbox.kind = 'guidance'", schema.OWED),
+        _exists(schema.file_reads),
     ]
     clock = [sa.func.clock_timestamp(type_=schema.Moment)] if with_clock else []
     return (
@@ -273,7 +274,7 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
     """Return the statements for a page of halts and for how many match in all.
 
     Args:
-        filters: any of `session_id`, `halt_type`, `severity` and `unacknowledged`.
+        filters: any of `session_id`, `halt_type`, `severity`, and `open` or `unacknowledged`.
     """
     conditions: list[sa.ColumnElement[bool] | sa.TextClause] = [
         schema.halt_events.c[name] == sa.bindparam(name, type_=schema.halt_events.c[name].type)
@@ -282,6 +283,8 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
     ]
     if "unacknowledged" in filters:
         conditions.append(sa.text("halt_events.acknowledged = FALSE"))
+    if "open" in filters:
+        conditions.append(sa.text(schema.OPEN))
     page = (
         sa.select(*_halt_columns)
         .where(*conditions)

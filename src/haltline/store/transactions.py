@@ -85,7 +85,9 @@ def view_if_quiet(connection: sa.Connection, lookup: SessionLookup) -> SessionVi
         if row is None:
             return SessionView(None)
         strikes = _strikes(row)
-        if any(_flags(row)) or lookup.halt_id is not None or lookup.with_reads or strikes is not None:
+        has_open, has_waivers, has_guidance, has_reads = _flags(row)
+        to_load = has_open or has_waivers or has_guidance or (has_reads and lookup.with_reads)
+        if to_load or lookup.halt_id is not None or strikes is not None:
             return None
         return SessionView(Session(*row[: statements.SESSION_WIDTH]))
 
@@ -96,9 +98,9 @@ def view(connection: sa.Connection, lookup: SessionLookup) -> SessionView:
         return _view(connection, lookup, _look(connection, lookup, with_clock=False))
 
 
-def _flags(row: sa.Row[Any]) -> tuple[bool, bool, bool]:
+def _flags(row: sa.Row[Any]) -> tuple[bool, bool, bool, bool]:
     start = statements.SESSION_WIDTH + statements.STRIKES_WIDTH
-    return bool(row[start]), bool(row[start + 1]), bool(row[start + 2])
+    return bool(row[start]), bool(row[start + 1]), bool(row[start + 2]), bool(row[start + 3])
 
 
 def _strikes(row: sa.Row[Any]) -> Strikes | None:
@@ -113,7 +115,7 @@ def _view(connection: sa.Connection, lookup: SessionLookup, row: sa.Row[Any] | N
         return SessionView(None)
     session = Session(*row[: statements.SESSION_WIDTH])
     of_session = {"session_id": session.id}
-    has_open, has_waivers, has_guidance = _flags(row)
+    has_open, has_waivers, has_guidance, has_reads = _flags(row)
     strikes = _strikes(row)
 
     def load(kind: Callable[..., Any], statement: sa.Select[Any], wanted: object) -> tuple[Any, ...]:
@@ -127,7 +129,7 @@ def _view(connection: sa.Connection, lookup: SessionLookup, row: sa.Row[Any] | N
         recent_errors=() if strikes is None else _recent_errors(connection, strikes),
         waivers=load(Waiver, statements.waivers, has_waivers),
         guidance=load(Message, statements.guidance, has_guidance),
-        reads=load(FileRead, statements.reads, lookup.with_reads),
+        reads=load(FileRead, statements.reads, has_reads and lookup.with_reads),
     )
 
 

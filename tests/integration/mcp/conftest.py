@@ -63,7 +63,7 @@ async def _connected(
 ) -> AsyncIterator[Client]:
     first, *rest = command(url, settings)
     parameters = StdioServerParameters(command=first, args=rest, env=dict(os.environ))
-    with Path(log or os.devnull).open("a") as errors:  # noqa: ASYNC230 - the process needs a real file
+    with Path(log or os.devnull).open("a") as errors:
         transport = stdio_client(parameters, errors)
         information = Implementation(name=name, version="1")
         async with Client(

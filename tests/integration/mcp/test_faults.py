@@ -121,8 +121,8 @@ async def test_a_database_that_goes_away_while_the_server_runs_halts_every_check
     async with connect(own_url) as client:
         with anyio.fail_after(60):
             before = (await client.call_tool(CHECK, check(session))).structured_content
-            for file in (tmp_path / "haltline.db", tmp_path / "haltline.db-wal", tmp_path / "haltline.db-shm"):
-                file.unlink(missing_ok=True)
+            for name in ("haltline.db", "haltline.db-wal", "haltline.db-shm"):
+                (tmp_path / name).unlink(missing_ok=True)
             after = (await client.call_tool(CHECK, check(session))).structured_content
     assert before["verdict"] == "proceed"
     assert (after["should_halt"], after["reason_code"]) == (True, "db_unavailable")

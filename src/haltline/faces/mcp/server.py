@@ -70,10 +70,6 @@ async def serve(guardrail: Guardrail, *, grace: float = 11.0) -> None:
     async def refuse(refusal: Refusal) -> types.CallToolResult:
         return await refused(guardrail.acting_as(agent_named(None)), refusal)
 
-    try:
-        await guardrail.prepare()
-    except Exception as error:  # noqa: BLE001 - a server that is there answers with halts, a dead one with nothing
-        logger.warning("checks halt until this is repaired: %s", error)
     await serve_stdio(build_server(guardrail), refuse, grace)
 
 
