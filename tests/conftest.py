@@ -183,18 +183,6 @@ async def _migrate(url: str) -> None:
     await store.close()
 
 
-@pytest.fixture
-def private_postgres() -> Iterator[PostgresServer]:
-    """A server that belongs to one test, which may stop, freeze and kill it."""
-    directory = Path(tempfile.mkdtemp(prefix="haltline-private-"))
-    directory.chmod(0o755)
-    try:
-        with embedded_server(directory / "postgres") as server:
-            yield server
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-
-
 def make_database(kind: str, request: pytest.FixtureRequest) -> Database:
     """Return a fresh database of a kind, with the current schema on PostgreSQL."""
     if kind == "memory":
