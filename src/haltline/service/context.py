@@ -64,10 +64,12 @@ class ServiceContext:
 
     async def start(self) -> None:
         """Bring the database up once; a failure is tried again at the next operation."""
-        if self.started:
-            return
+        if not self.started:
+            await self._start()
+
+    async def _start(self) -> None:
         async with self.starting:
-            if self.started:
+            if self.started:  # somebody else did it while this call waited
                 return
             if self.durable:
                 await self.lanes.run_abandonable(_configure_fingerprints)
