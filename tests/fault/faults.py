@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
-import psutil
+import psutil  # type: ignore[import-untyped]  # it has no stubs
 import psycopg
 import sqlalchemy as sa
 
@@ -87,8 +87,7 @@ class Server:
     @contextmanager
     def killed(self) -> Iterator[None]:
         """Kill every process of the server, and start it again at the end."""
-        self._signal(signal.SIGKILL)
-        self._embedded.get_postmaster_info().process.wait(10)
+        self.destroy()
         try:
             yield
         finally:
@@ -109,6 +108,10 @@ class Server:
         postmaster.send_signal(signal.SIGINT)
         postmaster.wait(20)
         self.start()
+
+    def destroy(self) -> None:
+        self._signal(signal.SIGKILL)
+        self._embedded.get_postmaster_info().process.wait(10)
 
     def start(self) -> None:
         self._embedded.ensure_postgres_running()
