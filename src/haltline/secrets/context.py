@@ -5,11 +5,13 @@ Such findings never block; they are redacted wherever Haltline stores or prints,
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log2
 from typing import TYPE_CHECKING
 
 from haltline.secrets.keynames import (
     FRAGMENTS,
+    KEY_WORDS,
     NOT_SECRET_NAMES,
     NOT_SECRET_SUFFIXES,
     PASSWORD_NAMES,
@@ -52,14 +54,6 @@ _SPOKEN = (
     r"(?:password|passphrase|secret|token|api key)[ \t]{1,3}(?:is|was)[: \t]{1,3}[\"'`]?([^\s\"'`]{6,256})"
 )
 
-# What stands by itself: a text that must occur, the expression to run then, and the rule to report.
-_PHRASES = (
-    ("curl", _CURL_USER, "basic-password"),
-    ("mysql", _MYSQL_OPTION, "password"),
-    ("mariadb", _MYSQL_OPTION, "password"),
-    ("sshpass", _SSHPASS, "password"),
-)
-
 _IDENTIFIER = r"[A-Za-z_$@][A-Za-z_$]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
 _HASH = r"(?:sha(?:1|256|384|512)[-:=])[A-Za-z0-9+/=]+|\$2[aby]\$.*"
 _NUMBER = r"[-+0-9.,:eExX_ %/T]+|0[xX][0-9a-fA-F]+"
@@ -83,29 +77,35 @@ _DUMMY_PASSWORDS = frozenset(
 
 def find_in_context(text: str) -> list[Hit]:
     """Return the values of a text that stand where secrets stand and look like one."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+    lowered = _lowered(text)
     hits: list[Hit] = []
-    for fragment in FRAGMENTS:
-        if fragment in lowered:
-            hits.extend(_assigned(text, lowered, fragment))
-    hits.extend(_in_headers_and_addresses(text, lowered))
-    for needle, expression, rule in _PHRASES:
-        if needle in lowered:
-            hits.extend(_everywhere(text, expression, rule))
-    if " is " in lowered or " was " in lowered:
+    fragments = [fragment for fragment in FRAGMENTS if fragment in lowered]
+    for fragment in fragments:
+        hits.extend(_assigned(text, lowered, fragment))
+    if fragments and (" is " in lowered or " was " in lowered):
         hits.extend(_spoken(text, lowered))
+    if "auth" in fragments:
+        hits.extend(_basic(text, lowered))
+    if "bearer" in lowered:
+        for position in _positions(lowered, "bearer"):
+            hits.extend(_captured(text, position + 1, _BEARER, "bearer-token"))
+    if "@" in text:
+        for position in _positions(text, "://"):
+            hits.extend(_captured(text, position + 3, _USERINFO, "uri-password"))
+    if "curl" in lowered:
+        hits.extend(_everywhere(text, _CURL_USER, "basic-password"))
+    if " -p" in text:
+        for expression in (_MYSQL_OPTION, _SSHPASS):
+            hits.extend(_everywhere(text, expression, "password"))
     return hits
 
 
-def _in_headers_and_addresses(text: str, lowered: str) -> Iterator[Hit]:
-    if "@" in text:
-        for position in _positions(text, "://"):
-            yield from _captured(text, position + 3, _USERINFO, "uri-password")
-    for position in _positions(lowered, "bearer"):
-        yield from _captured(text, position + 1, _BEARER, "bearer-token")
-    yield from _basic(text, lowered)
+def _lowered(text: str) -> str:
+    """Return a text in lower case with every character where it was: a few change their number when lowered."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
 
 
 def _positions(text: str, literal: str) -> Iterator[int]:
@@ -151,29 +151,31 @@ def _stands_for_a_secret(value: str) -> bool:
 
 
 def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
-    assignment = compiled(_ASSIGNMENT)
+    """Yield the values assigned to names that hold a fragment, or given to options of such a name."""
+    assignment, option = compiled(_ASSIGNMENT), compiled(_OPTION)
     for position in _positions(lowered, fragment):
-        match = assignment.match(text, position + len(fragment))
-        option = None
-        if match is None:
-            option = compiled(_OPTION).match(text, position + len(fragment))
-        found = match or option
+        if fragment == "key" and not lowered.endswith(KEY_WORDS, 0, position):
+            continue
+        after = position + len(fragment)
+        found = assignment.match(text, after)
+        name = ""
         if found is None:
-            continue
-        begin = _name_start(text, position)
-        name = lowered[begin : position + len(fragment)] + _name_rest(lowered, position + len(fragment))
-        if match is None and not name.startswith("--"):
-            continue
-        kind = kind_of_name(name)
-        if not kind:
-            continue
+            found = option.match(text, after)
+            name = _name(lowered, position) if found else ""
+            if not found or not name.startswith("--"):
+                continue
         span = _value_span(text, found.end())
         if span is None:
             continue
+        name = name or _name(lowered, position)
+        kind = kind_of_name(name)
         start, end, quoted = span
-        value = text[start:end]
-        if is_secret_value(name, value, kind, quoted=quoted):
-            yield Hit(kind, Tier.CONTEXT, start, end, value)
+        if kind and is_secret_value(name, text[start:end], kind, quoted=quoted):
+            yield Hit(kind, Tier.CONTEXT, start, end, text[start:end])
+
+
+def _name(lowered: str, position: int) -> str:
+    return lowered[_name_start(lowered, position) : position] + _name_rest(lowered, position)
 
 
 def _name_start(text: str, position: int) -> int:
@@ -208,6 +210,7 @@ def _value_span(text: str, start: int) -> tuple[int, int, bool] | None:
     return start, start + len(value), False
 
 
+@lru_cache(maxsize=4096)
 def kind_of_name(name: str) -> str:
     """Return "password" or "secret-value" for a name that secrets are kept under, else an empty text.
 

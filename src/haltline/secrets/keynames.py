@@ -4,7 +4,7 @@ All in lower case, without `_`, `-` and `.`.
 """
 
 # Looked for in the text first; whatever follows needs one of them.
-FRAGMENTS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "auth")
+FRAGMENTS = ("pass", "pwd", "secret", "token", "key", "cred", "auth")
 
 PASSWORD_NAMES = ("password", "passwd", "passphrase", "pwd", "passwort")
 
@@ -38,6 +38,13 @@ SECRET_NAMES = (
     "credential",
     "authorization",
 )
+
+# "key" alone is too common a word: only after one of these it is looked at.
+_KEY_KINDS = (
+    "api access private auth account master encryption signing service shared sharedaccess subscription "
+    "integration write storage app application consumer client hmac license deploy admin secret"
+)
+KEY_WORDS = tuple(f"{kind}{joint}" for kind in _KEY_KINDS.split() for joint in ("", "_", "-", ".", " "))
 
 # A name that ends so says something about a secret, and does not hold it.
 NOT_SECRET_SUFFIXES = (

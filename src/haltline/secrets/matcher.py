@@ -1,9 +1,8 @@
 """Finds vendor tokens in linear time.
 
-Long token runs are found first; documented literals are looked for only inside those runs, all of them by
-one expression; at each literal one bounded, anchored expression is matched; then an offline check decides
-the tier.
-Literals with other characters than a run's are looked for by plain substring search.
+Tokens are long and hold no blanks. So only words of sixteen characters and more are looked at, and in them one
+expression looks for the documented literals where a token can begin; on nearly every text that ends it. Where
+a literal stands, one bounded, anchored expression is matched and an offline check decides the tier.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from haltline.secrets.validators import VALIDATORS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_RUN = r"[A-Za-z0-9_.\-]{16,}"
-_RUN_LITERAL = r"[A-Za-z0-9_.\-]+"
+SHORTEST_TOKEN = 16
 _BLOB = r"[A-Za-z0-9+/=_-]{1024,}"
 _BLOB_LENGTH = 1024
 _STRONG_LITERAL = 6
@@ -29,11 +27,19 @@ _CHECKED = frozenset({"crc32-hex", "discord", "github", "jwt", "pypi"})
 
 
 class _Catalogue(NamedTuple):
-    """The formats, arranged for searching."""
+    """The formats, arranged for searching.
+
+    Attributes:
+        expression: finds, after any character that is no letter and no digit, a literal that begins a token.
+        by_literal: the formats to try at each literal, those of longer literals first.
+        needles: literals that stand inside tokens.
+        spaced: literals that hold a blank.
+    """
 
     expression: re.Pattern[str]
     by_literal: dict[str, tuple[Format, ...]]
     needles: tuple[str, ...]
+    spaced: tuple[str, ...]
 
 
 def trie_expression(literals: Iterable[str]) -> str:
@@ -55,9 +61,6 @@ def _catalogue() -> _Catalogue:
 
     literals = {literal for form in FORMATS for literal in form.literals}
     inside = {literal for form in FORMATS if form.lead for literal in form.literals}
-    in_runs = {literal for literal in literals if compiled(_RUN_LITERAL).fullmatch(literal)}
-    # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`.
-    expression = f"(?<![A-Za-z0-9]){trie_expression(in_runs - inside)}|{trie_expression(in_runs & inside)}"
     by_literal = {
         literal: tuple(
             form
@@ -68,7 +71,16 @@ def _catalogue() -> _Catalogue:
         )
         for literal in literals
     }
-    return _Catalogue(re.compile(expression), by_literal, tuple(sorted(literals - in_runs)))
+    spaced = tuple(literal for literal in literals if " " in literal)
+    # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`. Only that character is
+    # consumed, since the last one of a literal may be what the next one follows.
+    expression = f"[^A-Za-z0-9](?=({trie_expression(literals - inside)}))"
+    return _Catalogue(re.compile(expression), by_literal, tuple(inside), spaced)
+
+
+def long_words(text: str) -> str:
+    """Return the words of a text that are long enough for a token, each after a blank."""
+    return " " + " ".join([word for word in text.split() if len(word) >= SHORTEST_TOKEN])
 
 
 @cache
@@ -84,10 +96,17 @@ def _lead(form: Format) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9]){form.lead}\Z")
 
 
-def find_tokens(text: str) -> list[Hit]:
-    """Return the vendor tokens of a text, in no particular order; the same token may be matched twice."""
+def find_tokens(text: str, words: str) -> list[Hit]:
+    """Return the vendor tokens of a text, in no particular order; the same token may be matched twice.
+
+    Args:
+        text: what to search.
+        words: its `long_words`.
+    """
     catalogue = _catalogue()
     hits: list[Hit] = []
+    if not may_hold_token(text, words):
+        return hits
     blobs: list[tuple[int, int]] | None = None
     for start, literal in _literals(text, catalogue):
         for form in catalogue.by_literal[literal]:
@@ -103,11 +122,26 @@ def find_tokens(text: str) -> list[Hit]:
     return hits
 
 
+def may_hold_token(text: str, words: str) -> bool:
+    """True when a literal of some format stands in a text; nearly always false, and quick to tell.
+
+    Args:
+        text: what to search.
+        words: its `long_words`.
+    """
+    catalogue = _catalogue()
+    if len(words) > 1 and catalogue.expression.search(words):
+        return True
+    for needle in catalogue.needles:
+        if needle in words:
+            return True
+    return any(literal in text for literal in catalogue.spaced)
+
+
 def _literals(text: str, catalogue: _Catalogue) -> Iterator[tuple[int, str]]:
-    search = catalogue.expression.finditer
-    for run in compiled(_RUN).finditer(text):
-        for found in search(text, run.start(), run.end()):
-            yield found.start(), found[0]
+    # With a blank before it, the text begins as every other token does; what is found then starts one earlier.
+    for found in catalogue.expression.finditer(f" {text}"):
+        yield found.start(), found[1]
     for needle in catalogue.needles:
         position = text.find(needle)
         while position >= 0:

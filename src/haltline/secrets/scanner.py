@@ -8,12 +8,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name
+from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
-from haltline.secrets.matcher import find_tokens
+from haltline.secrets.joining import covered, joined_pieces
+from haltline.secrets.matcher import find_tokens, long_words, may_hold_token
 from haltline.secrets.model import TIER_RANK, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from haltline.secrets.known import KnownValues
 
 MAXIMUM_DEPTH = 64
@@ -60,14 +64,51 @@ def scan_text(text: str, known: KnownValues | None = None) -> list[Hit]:
 
 
 def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
-    hits = find_tokens(text)
+    words = long_words(text)
+    hits = find_tokens(text, words)
+    if hits or may_hold_token(text, words):
+        hits.extend(_split_hits(text))
     hits.extend(find_in_context(text))
     if known is not None:
         hits.extend(known.find(text))
+    hits.extend(_decoded_hits(text, words, known, Budget(len(text)), MAXIMUM_LAYERS))
     if not hits:
         return hits
     hits = _with_aws_pairs(text, hits)
     return _merged(text, hits)
+
+
+def _decoded_hits(
+    text: str, words: str, known: KnownValues | None, budget: Budget, layers: int
+) -> Iterator[Hit]:
+    """Yield what stands in the encoded parts of a text, in the place of the whole encoded part.
+
+    Only vendor formats and known values count there: in what came out of a decoder, context proves nothing.
+    """
+    for layer in find_layers(text, words):
+        if not budget.take(len(layer.text)):
+            return
+        inner_words = long_words(layer.text)
+        hits = find_tokens(layer.text, inner_words)
+        if known is not None:
+            hits.extend(known.find(layer.text))
+        if layers > 1:
+            hits.extend(_decoded_hits(layer.text, inner_words, known, budget, layers - 1))
+        for hit in hits:
+            yield hit._replace(start=layer.start, end=layer.end, decoded=(layer.encoding, *hit.decoded))
+
+
+def _split_hits(text: str) -> Iterator[Hit]:
+    """Yield tokens that were split over several literals or variables, once for each of their pieces."""
+    for pieces in joined_pieces(text):
+        if len(pieces) < 2:  # noqa: PLR2004 - one piece is not split
+            continue
+        whole = "".join(piece.text for piece in pieces)
+        for hit in find_tokens(whole, long_words(whole)):
+            touched = covered(pieces, hit.start, hit.end)
+            if len(touched) > 1:
+                for piece in touched:
+                    yield hit._replace(start=piece.start, end=piece.end, decoded=("split",))
 
 
 def _with_aws_pairs(text: str, hits: list[Hit]) -> list[Hit]:

@@ -69,7 +69,7 @@ FORMATS = (
     ),
     Format(
         "azure-sas",
-        ("&sig=", "?sig="),
+        ("sig=",),
         r"([A-Za-z0-9%+/]{43,60}(?:=|%3[dD]))",
         "https://learn.microsoft.com/en-us/azure/storage/common/storage-sas-overview",
         right="",

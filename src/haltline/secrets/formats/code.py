@@ -3,7 +3,8 @@
 from haltline.secrets.model import Format
 
 _GITHUB = "https://github.blog/engineering/behind-githubs-new-authentication-token-formats/"
-_GITHUB_BODY = r"[A-Za-z0-9_-]{36,700}(?:\.[A-Za-z0-9_-]{10,900}){0,2}"
+# Classic tokens are 36 characters; those of GitHub Apps are an application's id and a JWT since 2026.
+_GITHUB_BODY = r"(?:[A-Za-z0-9]{36,251}|[0-9]{1,12}_eyJ[A-Za-z0-9_-]{10,700}(?:\.[A-Za-z0-9_-]{10,900}){2})"
 _GITLAB = "https://docs.gitlab.com/security/tokens/#token-prefixes"
 
 FORMATS = (

@@ -87,7 +87,7 @@ FORMATS = (
     ),
     Format(
         "teams-webhook",
-        (".webhook.office.com/webhookb2/",),
+        ("webhook.office.com/webhookb2/",),
         r"([A-Za-z0-9@-]{73}/IncomingWebhook/[A-Za-z0-9]{32}/[A-Za-z0-9-]{36})",
         "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
         group=1,
