@@ -14,8 +14,10 @@ from haltline.secrets.keynames import (
     KEY_WORDS,
     NOT_SECRET_NAMES,
     NOT_SECRET_SUFFIXES,
+    PASSWORD_ENDINGS,
     PASSWORD_NAMES,
     SECRET_NAMES,
+    WEAK_ENDINGS,
 )
 from haltline.secrets.model import Hit, Tier
 from haltline.secrets.patterns import compiled
@@ -41,7 +43,7 @@ _ASSIGNMENT = (
 )
 _OPTION = r"[\w\-]{0,40}[ \t=]{1,8}"
 _UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,512}"
-_USERINFO = r"[^\s/:@\"'<>?#]{0,100}:([^\s/@\"'<>]{3,256})@[A-Za-z0-9\[$]"
+_USERINFO = r"([^\s/:@\"'<>?#]{0,100}):([^\s/@\"'<>]{3,256})@[A-Za-z0-9\[$]"
 _BEARER = r"earer[ \t]{1,4}(?:\\?[\"'])?([A-Za-z0-9._~+/=\-]{16,2000})"
 _BASIC = r"asic[ \t]{1,4}([A-Za-z0-9+/_\-]{8,512}={0,2})"
 _CURL_USER = r"(?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'$]{1,100}:([^\s\"']{3,256})"
@@ -50,29 +52,32 @@ _MYSQL_OPTION = (
     r"-p[\"']?([^\s\"'$-][^\s\"']{4,128})"
 )
 _SSHPASS = r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"'$-][^\s\"']{4,128})"
+_CREDENTIAL_CALL = (
+    r"(?:NetworkCredential|DirectoryEntry|PasswordAuthentication|HTTPBasicAuth|AuthInfo)"
+    r"\((?:[^()\n]{0,200}?,)?[ \t]{0,4}\"([^\"\n]{4,128})\"[ \t]{0,4}\)"
+)
+_SPOKEN_QUOTED = (
+    r"(?:password|passphrase)[^\n.\"'`=]{0,24}?(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\")?[ \t]{1,3}is[: \t]{1,3}"
+    r"[\"'`]([^\s\"'`]{4,64})[\"'`]"
+)
 _SPOKEN = (
     r"(?:password|passphrase|secret|token|api key)[ \t]{1,3}(?:is|was)[: \t]{1,3}[\"'`]?([^\s\"'`]{6,256})"
 )
 
 _IDENTIFIER = r"[A-Za-z_$@][A-Za-z_$]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
+_REFERENCE = r"(?:self|this|request|req|config|settings|os|process|args|options|params|data|env)\b.*|[a-z_]*pass[a-z_]*|.*\(.*|None|null|true|false|True|False"
 _HASH = r"(?:sha(?:1|256|384|512)[-:=])[A-Za-z0-9+/=]+|\$2[aby]\$.*"
 _NUMBER = r"[-+0-9.,:eExX_ %/T]+|0[xX][0-9a-fA-F]+"
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_PLAIN_WORD = r"[A-Za-z][A-Za-z0-9 _!@#$%^&*+=?~.\-]{3,63}"
+_USER_NAME = r"(?i)(?:user(?:name)?|uid|user id|login|account)[\"']?\]?[ \t]{0,4}(?:=>|=|:|[ \t])"
+_CONSTANT = r"[A-Z][A-Z0-9_]*"
+_NEAR_USER = 200
+_LONG_KEY = 32
 _DUMMY_PASSWORDS = frozenset(
-    {
-        "pass",
-        "password",
-        "passwd",
-        "pwd",
-        "secret",
-        "token",
-        "user",
-        "username",
-        "pw",
-        "postgres",
-        "root",
-        "admin",
-    }
+    {"pass", "password", "passwd", "pwd", "secret", "token", "user", "username", "pw"}
 )
+_DUMMY_USERS = frozenset({"user", "username", "login", "name", "foo", "usr", "u", "me", "$user", "my_user"})
 
 
 def find_in_context(text: str) -> list[Hit]:
@@ -90,8 +95,7 @@ def find_in_context(text: str) -> list[Hit]:
         for position in _positions(lowered, "bearer"):
             hits.extend(_captured(text, position + 1, _BEARER, "bearer-token"))
     if "@" in text:
-        for position in _positions(text, "://"):
-            hits.extend(_captured(text, position + 3, _USERINFO, "uri-password"))
+        hits.extend(_in_addresses(text))
     if "curl" in lowered:
         hits.extend(_everywhere(text, _CURL_USER, "basic-password"))
     if " -p" in text:
@@ -115,6 +119,17 @@ def _positions(text: str, literal: str) -> Iterator[int]:
         position = text.find(literal, position + len(literal))
 
 
+def _in_addresses(text: str) -> Iterator[Hit]:
+    """Yield the passwords of addresses; `user:password@` is how documentation writes one."""
+    for position in _positions(text, "://"):
+        match = compiled(_USERINFO).match(text, position + 3)
+        if match is None or _stands_for_a_secret(match[2]):
+            continue
+        if match[1].lower() in _DUMMY_USERS and match[2].lower() in _DUMMY_PASSWORDS:
+            continue
+        yield Hit("uri-password", Tier.CONTEXT, match.start(2), match.end(2), match[2])
+
+
 def _captured(text: str, position: int, expression: str, rule: str) -> Iterator[Hit]:
     """Yield what an expression captures at a position, unless it only stands for a secret."""
     match = compiled(expression).match(text, position)
@@ -130,6 +145,10 @@ def _everywhere(text: str, expression: str, rule: str) -> Iterator[Hit]:
 
 
 def _spoken(text: str, lowered: str) -> Iterator[Hit]:
+    for match in compiled(_SPOKEN_QUOTED).finditer(lowered):
+        start, end = match.span(1)
+        if not _stands_for_a_secret(text[start:end]):
+            yield Hit("password", Tier.CONTEXT, start, end, text[start:end])
     for match in compiled(_SPOKEN).finditer(lowered):
         start, end = match.span(1)
         value = text[start:end].rstrip(".,;)")
@@ -169,9 +188,31 @@ def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
             continue
         name = name or _name(lowered, position)
         kind = kind_of_name(name)
+        if not kind:
+            continue
         start, end, quoted = span
-        if kind and is_secret_value(name, text[start:end], kind, quoted=quoted):
-            yield Hit(kind, Tier.CONTEXT, start, end, text[start:end])
+        value = text[start:end]
+        if is_secret_value(name, value, kind, quoted=quoted) or (
+            kind == "password" and _is_plain_password(text, position, value, name)
+        ):
+            yield Hit(kind, Tier.CONTEXT, start, end, value)
+
+
+def _is_plain_password(text: str, position: int, value: str, name: str) -> bool:
+    """True when a word is assigned as a password beside a user's name, or to a variable of the environment.
+
+    `password = open_sesame` alone could be a reference; after `user = Aladdin` it is a password.
+    """
+    if not compiled(_PLAIN_WORD).fullmatch(value) or _stands_for_a_secret(value):
+        return False
+    if value.lower() in _DUMMY_PASSWORDS or value.lower() in name:
+        return False
+    start = _name_start(text, position)
+    if compiled(_USER_NAME).search(text, max(0, start - _NEAR_USER), start):
+        return compiled(_REFERENCE).fullmatch(value) is None
+    written = text[start : position + len(name)]
+    constant = compiled(_CONSTANT).match(written)
+    return constant is not None and text.startswith("=", constant.end() + start) and value.isalnum()
 
 
 def _name(lowered: str, position: int) -> str:
@@ -214,16 +255,20 @@ def _value_span(text: str, start: int) -> tuple[int, int, bool] | None:
 def kind_of_name(name: str) -> str:
     """Return "password" or "secret-value" for a name that secrets are kept under, else an empty text.
 
+    "long-secret-value" is for names such as `vendor_key`, of which only long random values are secrets.
+
     The last word decides: `token_url` names a URL, `max_tokens` a number, `publicKey` a public key.
     """
     plain = name.lower().strip("-._")
     squeezed = plain.replace("_", "").replace("-", "").replace(".", "")
     if squeezed.endswith(NOT_SECRET_SUFFIXES) or any(word in squeezed for word in NOT_SECRET_NAMES):
         return ""
-    if any(word in squeezed for word in PASSWORD_NAMES):
+    if any(word in squeezed for word in PASSWORD_NAMES) or plain.endswith(PASSWORD_ENDINGS):
         return "password"
     if any(word in squeezed for word in SECRET_NAMES):
         return "secret-value"
+    if plain.endswith(WEAK_ENDINGS):
+        return "long-secret-value"
     return ""
 
 
@@ -234,9 +279,11 @@ def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
         return False
     if _stands_for_a_secret(value) or value.lower() in _DUMMY_PASSWORDS or value.lower() in name:
         return False
-    if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH)):
+    if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH, _UUID)):
         return False
     if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@")):
+        return False
+    if kind == "long-secret-value" and len(value) < _LONG_KEY:
         return False
     has_digit = any(character.isdigit() for character in value)
     has_letter = any(character.isalpha() for character in value)
