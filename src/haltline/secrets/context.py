@@ -1,4 +1,4 @@
-"""Secrets that only their place gives away: `password=`, `Bearer`, URI userinfo, command-line options.
+"""Secrets that only their name gives away: `password=`, `"api_key":`, `--token`.
 
 Such findings never block; they are redacted wherever Haltline stores or prints, and flagged in calls.
 """
@@ -22,7 +22,6 @@ from haltline.secrets.keynames import (
 from haltline.secrets.model import Hit, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.placeholders import is_placeholder, is_template
-from haltline.secrets.validators import decode_base64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,136 +42,66 @@ _ASSIGNMENT = (
 )
 _OPTION = r"[\w\-]{0,40}[ \t=]{1,8}"
 _UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,512}"
-_USERINFO = r"([^\s/:@\"'<>?#]{0,100}):([^\s/@\"'<>]{3,256})@[A-Za-z0-9\[$]"
-_BEARER = r"earer[ \t]{1,4}(?:\\?[\"'])?([A-Za-z0-9._~+/=\-]{16,2000})"
-_BASIC = r"asic[ \t]{1,4}([A-Za-z0-9+/_\-]{8,512}={0,2})"
-_CURL_USER = r"(?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'$]{1,100}:([^\s\"']{3,256})"
-_MYSQL_OPTION = (
-    r"(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n|;&]{0,200}?[ \t])?"
-    r"-p[\"']?([^\s\"'$-][^\s\"']{4,128})"
+_IDENTIFIER = r"[A-Za-z_$@][A-Za-z_]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
+_REFERENCE = (
+    r"(?:self|this|request|req|config|settings|os|process|args|options|params|data|env)\b.*"
+    r"|(?:[a-z]+_)*pass(?:word|wd)?(?:_[a-z]+)*|.*\(.*|None|null|nil|true|false|True|False"
 )
-_SSHPASS = r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"'$-][^\s\"']{4,128})"
-_CREDENTIAL_CALL = (
-    r"(?:NetworkCredential|DirectoryEntry|PasswordAuthentication|HTTPBasicAuth|AuthInfo)"
-    r"\((?:[^()\n]{0,200}?,)?[ \t]{0,4}\"([^\"\n]{4,128})\"[ \t]{0,4}\)"
-)
-_SPOKEN_QUOTED = (
-    r"(?:password|passphrase)[^\n.\"'`=]{0,24}?(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\")?[ \t]{1,3}is[: \t]{1,3}"
-    r"[\"'`]([^\s\"'`]{4,64})[\"'`]"
-)
-_SPOKEN = (
-    r"(?:password|passphrase|secret|token|api key)[ \t]{1,3}(?:is|was)[: \t]{1,3}[\"'`]?([^\s\"'`]{6,256})"
-)
-
-_IDENTIFIER = r"[A-Za-z_$@][A-Za-z_$]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
-_REFERENCE = r"(?:self|this|request|req|config|settings|os|process|args|options|params|data|env)\b.*|[a-z_]*pass[a-z_]*|.*\(.*|None|null|true|false|True|False"
 _HASH = r"(?:sha(?:1|256|384|512)[-:=])[A-Za-z0-9+/=]+|\$2[aby]\$.*"
 _NUMBER = r"[-+0-9.,:eExX_ %/T]+|0[xX][0-9a-fA-F]+"
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _PLAIN_WORD = r"[A-Za-z][A-Za-z0-9 _!@#$%^&*+=?~.\-]{3,63}"
-_USER_NAME = r"(?i)(?:user(?:name)?|uid|user id|login|account)[\"']?\]?[ \t]{0,4}(?:=>|=|:|[ \t])"
+_USER_NAME = r"(?i)(?:user(?:name)?|uid|user id|login|account)[\"']?\]?[ \t]{0,20}(?:=>|=|:|[ \t])"
 _CONSTANT = r"[A-Z][A-Z0-9_]*"
 _NEAR_USER = 200
 _LONG_KEY = 32
-_DUMMY_PASSWORDS = frozenset(
+DUMMY_PASSWORDS = frozenset(
     {"pass", "password", "passwd", "pwd", "secret", "token", "user", "username", "pw"}
 )
-_DUMMY_USERS = frozenset({"user", "username", "login", "name", "foo", "usr", "u", "me", "$user", "my_user"})
 
 
-def find_in_context(text: str) -> list[Hit]:
-    """Return the values of a text that stand where secrets stand and look like one."""
-    lowered = _lowered(text)
+def find_in_context(text: str, lowered: str) -> list[Hit]:
+    """Return the values of a text that are assigned to a secret's name and look like a secret.
+
+    Args:
+        text: what to search.
+        lowered: the same in lower case, of the same length.
+    """
     hits: list[Hit] = []
-    fragments = [fragment for fragment in FRAGMENTS if fragment in lowered]
-    for fragment in fragments:
-        hits.extend(_assigned(text, lowered, fragment))
-    if fragments and (" is " in lowered or " was " in lowered):
-        hits.extend(_spoken(text, lowered))
-    if "auth" in fragments:
-        hits.extend(_basic(text, lowered))
-    if "bearer" in lowered:
-        for position in _positions(lowered, "bearer"):
-            hits.extend(_captured(text, position + 1, _BEARER, "bearer-token"))
-    if "@" in text:
-        hits.extend(_in_addresses(text))
-    if "curl" in lowered:
-        hits.extend(_everywhere(text, _CURL_USER, "basic-password"))
-    if " -p" in text:
-        for expression in (_MYSQL_OPTION, _SSHPASS):
-            hits.extend(_everywhere(text, expression, "password"))
+    for fragment in FRAGMENTS:
+        if fragment in lowered:
+            hits.extend(_assigned(text, lowered, fragment))
     return hits
 
 
-def _lowered(text: str) -> str:
-    """Return a text in lower case with every character where it was: a few change their number when lowered."""
+def lower(text: str) -> str:
+    """Return a text in lower case, with every character where it was.
+
+    A few characters become several when lowered; they stay as they are.
+    """
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
-    return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
 
-def _positions(text: str, literal: str) -> Iterator[int]:
+def positions(text: str, literal: str) -> Iterator[int]:
+    """Yield where a literal stands in a text."""
     position = text.find(literal)
     while position >= 0:
         yield position
         position = text.find(literal, position + len(literal))
 
 
-def _in_addresses(text: str) -> Iterator[Hit]:
-    """Yield the passwords of addresses; `user:password@` is how documentation writes one."""
-    for position in _positions(text, "://"):
-        match = compiled(_USERINFO).match(text, position + 3)
-        if match is None or _stands_for_a_secret(match[2]):
-            continue
-        if match[1].lower() in _DUMMY_USERS and match[2].lower() in _DUMMY_PASSWORDS:
-            continue
-        yield Hit("uri-password", Tier.CONTEXT, match.start(2), match.end(2), match[2])
-
-
-def _captured(text: str, position: int, expression: str, rule: str) -> Iterator[Hit]:
-    """Yield what an expression captures at a position, unless it only stands for a secret."""
-    match = compiled(expression).match(text, position)
-    if match is None or _stands_for_a_secret(match[1]) or match[1].lower() in _DUMMY_PASSWORDS:
-        return
-    yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
-
-
-def _everywhere(text: str, expression: str, rule: str) -> Iterator[Hit]:
-    for match in compiled(expression).finditer(text):
-        if not _stands_for_a_secret(match[1]):
-            yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
-
-
-def _spoken(text: str, lowered: str) -> Iterator[Hit]:
-    for match in compiled(_SPOKEN_QUOTED).finditer(lowered):
-        start, end = match.span(1)
-        if not _stands_for_a_secret(text[start:end]):
-            yield Hit("password", Tier.CONTEXT, start, end, text[start:end])
-    for match in compiled(_SPOKEN).finditer(lowered):
-        start, end = match.span(1)
-        value = text[start:end].rstrip(".,;)")
-        if is_secret_value("", value, "password", quoted=True):
-            yield Hit("password", Tier.CONTEXT, start, start + len(value), value)
-
-
-def _basic(text: str, lowered: str) -> Iterator[Hit]:
-    pattern = compiled(_BASIC)
-    for position in _positions(lowered, "basic "):
-        match = pattern.match(text, position + 1)
-        pair = decode_base64(match[1]) if match else None
-        if match and pair and b":" in pair and pair.isascii():
-            yield Hit("basic-credentials", Tier.CONTEXT, match.start(1), match.end(1), match[1])
-
-
-def _stands_for_a_secret(value: str) -> bool:
+def stands_for_a_secret(value: str) -> bool:
+    """True when a value is a template or a placeholder."""
     return is_template(value) or is_placeholder(value)
 
 
 def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
     """Yield the values assigned to names that hold a fragment, or given to options of such a name."""
     assignment, option = compiled(_ASSIGNMENT), compiled(_OPTION)
-    for position in _positions(lowered, fragment):
+    for position in positions(lowered, fragment):
         if fragment == "key" and not lowered.endswith(KEY_WORDS, 0, position):
             continue
         after = position + len(fragment)
@@ -181,35 +110,35 @@ def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
         if found is None:
             found = option.match(text, after)
             name = _name(lowered, position) if found else ""
-            if not found or not name.startswith("--"):
+            if not found or not name.startswith("-"):
                 continue
         span = _value_span(text, found.end())
         if span is None:
             continue
         name = name or _name(lowered, position)
         kind = kind_of_name(name)
-        if not kind:
+        if not kind or (found[0].endswith("(") and not name.startswith("set")):
             continue
         start, end, quoted = span
         value = text[start:end]
         if is_secret_value(name, value, kind, quoted=quoted) or (
-            kind == "password" and _is_plain_password(text, position, value, name)
+            kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted)
         ):
             yield Hit(kind, Tier.CONTEXT, start, end, value)
 
 
-def _is_plain_password(text: str, position: int, value: str, name: str) -> bool:
+def _is_plain_password(text: str, position: int, value: str, name: str, *, quoted: bool) -> bool:
     """True when a word is assigned as a password beside a user's name, or to a variable of the environment.
 
     `password = open_sesame` alone could be a reference; after `user = Aladdin` it is a password.
     """
-    if not compiled(_PLAIN_WORD).fullmatch(value) or _stands_for_a_secret(value):
+    if not compiled(_PLAIN_WORD).fullmatch(value) or stands_for_a_secret(value):
         return False
-    if value.lower() in _DUMMY_PASSWORDS or value.lower() in name:
+    if value.lower() in DUMMY_PASSWORDS or value.lower() in name:
         return False
     start = _name_start(text, position)
     if compiled(_USER_NAME).search(text, max(0, start - _NEAR_USER), start):
-        return compiled(_REFERENCE).fullmatch(value) is None
+        return quoted or compiled(_REFERENCE).fullmatch(value) is None
     written = text[start : position + len(name)]
     constant = compiled(_CONSTANT).match(written)
     return constant is not None and text.startswith("=", constant.end() + start) and value.isalnum()
@@ -263,7 +192,11 @@ def kind_of_name(name: str) -> str:
     squeezed = plain.replace("_", "").replace("-", "").replace(".", "")
     if squeezed.endswith(NOT_SECRET_SUFFIXES) or any(word in squeezed for word in NOT_SECRET_NAMES):
         return ""
-    if any(word in squeezed for word in PASSWORD_NAMES) or plain.endswith(PASSWORD_ENDINGS):
+    if (
+        any(word in squeezed for word in PASSWORD_NAMES)
+        or plain.endswith(PASSWORD_ENDINGS)
+        or plain in {"pass", "pw"}
+    ):
         return "password"
     if any(word in squeezed for word in SECRET_NAMES):
         return "secret-value"
@@ -277,11 +210,13 @@ def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
     least = _MINIMUM_PASSWORD if kind == "password" else _MINIMUM_SECRET
     if len(value) < (least if quoted or kind == "password" else _MINIMUM_UNQUOTED):
         return False
-    if _stands_for_a_secret(value) or value.lower() in _DUMMY_PASSWORDS or value.lower() in name:
+    if stands_for_a_secret(value) or value.lower() in DUMMY_PASSWORDS or value.lower() in name:
         return False
-    if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH, _UUID)):
+    if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH)):
         return False
     if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@")):
+        return False
+    if compiled(_UUID).fullmatch(value) and not _may_be_uuid(name):
         return False
     if kind == "long-secret-value" and len(value) < _LONG_KEY:
         return False
@@ -291,6 +226,14 @@ def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
         has_symbol = any(character in "!@#$%^&*+=?~" for character in value)
         return has_letter and (has_digit or (has_symbol and quoted))
     return has_digit and has_letter and entropy(value) >= _MINIMUM_ENTROPY
+
+
+def _may_be_uuid(name: str) -> bool:
+    """True for names under which vendors do keep secrets in the form of a UUID; elsewhere UUIDs are public."""
+    squeezed = name.replace("_", "").replace("-", "").replace(".", "")
+    return any(
+        word in squeezed for word in ("apikey", "apitoken", "authtoken", "accesstoken", "clientsecret")
+    )
 
 
 def entropy(value: str) -> float:

@@ -30,7 +30,10 @@ _WRAPPED = r"[A-Za-z0-9+/_\-]{16,}(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,8}[A-Za-z0-9+/
 _LINE_END = r"(?:\r?\n|\\r\\n|\\n)[ \t>]*"
 _PERCENT = r"[A-Za-z0-9%_.~+\-]{16,}"
 _PERCENT_CODE = r"%([0-9A-Fa-f]{2})"
-_ESCAPED = r"(?:\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\[0-7]{3}|[A-Za-z0-9_.\-]){16,}"
+_ESCAPED = (
+    r"(?:\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}"
+    r"|\\u\{[0-9A-Fa-f]{1,6}\}|\\[0-7]{3}|[A-Za-z0-9_.\-]){16,}"
+)
 _ESCAPE_CODE = r"\\x([0-9A-Fa-f]{2})|\\u\{?([0-9A-Fa-f]{1,6})\}?|\\([0-7]{3})"
 _ENTITIES = r"(?:&#[0-9]{1,7};|&#[xX][0-9A-Fa-f]{1,6};|[A-Za-z0-9_.\-]){16,}"
 _ENTITY_CODE = r"&#(?:[xX]([0-9A-Fa-f]{1,6})|([0-9]{1,7}));"
@@ -87,6 +90,11 @@ def find_layers(text: str, words: str) -> Iterator[Layer]:
         yield from _coded(text, _ESCAPED, _ESCAPE_CODE, "escape", _from_escape)
     if "&#" in words:
         yield from _coded(text, _ENTITIES, _ENTITY_CODE, "entity", _from_entity)
+    yield from _interspersed(text)
+
+
+def _interspersed(text: str) -> Iterator[Layer]:
+    """Yield runs whose characters stand apart: by NULs (UTF-16), invisible characters or blanks."""
     if "\x00" in text:
         for match in compiled(_WIDE).finditer(text):
             yield Layer(*match.span(), match[0].replace("\x00", ""), "utf-16")
@@ -124,7 +132,7 @@ def _wrapped(text: str, words: str) -> Iterator[Layer]:
 
 
 def decode_run(run: str) -> tuple[str, str] | None:
-    """Return what one run of hexadecimal, base32 or base64 digits stands for, and which it was; None for none."""
+    """Return what a run of hexadecimal, base32 or base64 digits stands for, and which it was."""
     if compiled(_HEX_ONLY).fullmatch(run):
         text = _as_text(bytes.fromhex(run))
         if text is not None:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 _PIECE = r"(?<![A-Za-z0-9_])([\"'`])([A-Za-z0-9_.+/=\-]{2,512})\1(?![ \t]*:)"
 _FURTHEST = 96
 _MOST_PIECES = 256
-_ASSIGNED = r"(?:^|[\s;&|({])(?:export[ \t]+|local[ \t]+|declare[ \t]+)?([A-Za-z_][A-Za-z0-9_]{0,63})=[\"']?([A-Za-z0-9_.+/=\-]{1,512})"
+_ASSIGNED = (
+    r"(?:^|[\s;&|({])(?:export[ \t]+|local[ \t]+"
+    r"|declare[ \t]+)?([A-Za-z_][A-Za-z0-9_]{0,63})=[\"']?([A-Za-z0-9_.+/=\-]{1,512})"
+)
 _REFERENCES = r"(?:\$\{?[A-Za-z_][A-Za-z0-9_]{0,63}\}?[\"']{0,2}){2,16}"
 _REFERENCE = r"\$\{?([A-Za-z_][A-Za-z0-9_]{0,63})\}?"
 

@@ -1,8 +1,8 @@
 """Finds vendor tokens in linear time.
 
-Tokens are long and hold no blanks. So only words of sixteen characters and more are looked at, and in them one
-expression looks for the documented literals where a token can begin; on nearly every text that ends it. Where
-a literal stands, one bounded, anchored expression is matched and an offline check decides the tier.
+Tokens are long and hold no blanks. So only words of sixteen characters and more are looked at, and in them
+one expression looks for the documented literals where a token can begin; on nearly every text that ends it.
+Where a literal stands, one bounded, anchored expression is matched and an offline check decides the tier.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _catalogue() -> _Catalogue:
         for literal in literals
     }
     spaced = tuple(literal for literal in literals if " " in literal)
-    # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`. Only that character is
-    # consumed, since the last one of a literal may be what the next one follows.
+    # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`. Only that character
+    # is consumed, since the last one of a literal may be what the next one follows.
     expression = f"[^A-Za-z0-9](?=({trie_expression(literals - inside)}))"
     return _Catalogue(re.compile(expression), by_literal, tuple(inside), spaced)
 

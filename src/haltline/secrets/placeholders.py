@@ -47,7 +47,9 @@ _STEPS = (
     "0123456789|1234567890|abcdefghij|ABCDEFGHIJ|abcdef0123456|ABCDEF0123456|qwertyuiop|9876543210"
     "|0123456789abcdef|deadbeefdeadbeef"
 )
-_TEMPLATE = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z]|%\(|%[sd]\b|^%[A-Za-z_]+%|^\$[A-Za-z_]|\$[A-Z][A-Z_0-9]+|@@|#\{|\[[A-Z_]+\]"
+_TEMPLATE = (
+    r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z]|%\(|%[sd]\b|^%[A-Za-z_]+%|^\$[A-Za-z_]|\$[A-Z][A-Z_0-9]+|#\{|\[[A-Z_]+\]"
+)
 
 
 def is_template(value: str) -> bool:
@@ -67,7 +69,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_sequence(value: str) -> bool:
-    """True when a value is made of few characters, of counting or keyboard rows, or of a short period repeated.
+    """True when a value is few characters, counting or keyboard rows, or one short period repeated.
 
     Such values are made up more often than not, but people do use them: they are flagged and do not block.
     """

@@ -7,13 +7,14 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name
+from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower
 from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
 from haltline.secrets.joining import covered, joined_pieces
 from haltline.secrets.matcher import find_tokens, long_words, may_hold_token
 from haltline.secrets.model import TIER_RANK, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
+from haltline.secrets.phrases import find_phrases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ MAXIMUM_DEPTH = 64
 UNSCANNED = "unscanned"
 _OTHER_KINDS = (
     "known-value",
+    "long-secret-value",
     "password",
     "secret-value",
     "uri-password",
@@ -68,7 +70,9 @@ def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
     hits = find_tokens(text, words)
     if hits or may_hold_token(text, words):
         hits.extend(_split_hits(text))
-    hits.extend(find_in_context(text))
+    lowered = lower(text)
+    hits.extend(find_in_context(text, lowered))
+    hits.extend(find_phrases(text, lowered))
     if known is not None:
         hits.extend(known.find(text))
     hits.extend(_decoded_hits(text, words, known, Budget(len(text)), MAXIMUM_LAYERS))
