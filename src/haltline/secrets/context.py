@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME_LIMIT = 48
-_VALUE_LIMIT = 512
+_VALUE_LIMIT = 256
 _QUOTES = "\"'`"
 _MINIMUM_PASSWORD = 6
 _MINIMUM_SECRET = 8
@@ -41,7 +41,7 @@ _ASSIGNMENT = (
     r"(?:=>|:=|={1,3}|:|,|\(|>)[ \t]{0,8}(?:[rbuf]{1,2}(?=[\"']))?"
 )
 _OPTION = r"[\w\-]{0,40}[ \t=]{1,8}"
-_UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,512}"
+_UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,256}"
 _IDENTIFIER = r"[A-Za-z_$@][A-Za-z_]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
 _REFERENCE = (
     r"(?:self|this|request|req|config|settings|os|process|args|options|params|data|env)\b.*"
@@ -208,24 +208,24 @@ def kind_of_name(name: str) -> str:
 def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
     """True when a value under such a name looks like a secret rather than a reference, a name or a number."""
     least = _MINIMUM_PASSWORD if kind == "password" else _MINIMUM_SECRET
-    if len(value) < (least if quoted or kind == "password" else _MINIMUM_UNQUOTED):
+    if kind == "long-secret-value":
+        least = _LONG_KEY
+    if len(value) < (least if quoted or kind == "password" else max(least, _MINIMUM_UNQUOTED)):
         return False
-    if stands_for_a_secret(value) or value.lower() in DUMMY_PASSWORDS or value.lower() in name:
+    has_digit = compiled(r"[0-9]").search(value) is not None
+    has_letter = compiled(r"[^\W0-9_]").search(value) is not None
+    has_symbol = quoted and kind == "password" and compiled(r"[!@#$%^&*+=?~]").search(value) is not None
+    if not has_letter or not (has_digit or has_symbol):
         return False
     if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH)):
         return False
-    if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@")):
+    if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@", "#")):
+        return False
+    if value.lower() in DUMMY_PASSWORDS or value.lower() in name or stands_for_a_secret(value):
         return False
     if compiled(_UUID).fullmatch(value) and not _may_be_uuid(name):
         return False
-    if kind == "long-secret-value" and len(value) < _LONG_KEY:
-        return False
-    has_digit = any(character.isdigit() for character in value)
-    has_letter = any(character.isalpha() for character in value)
-    if kind == "password":
-        has_symbol = any(character in "!@#$%^&*+=?~" for character in value)
-        return has_letter and (has_digit or (has_symbol and quoted))
-    return has_digit and has_letter and entropy(value) >= _MINIMUM_ENTROPY
+    return kind == "password" or entropy(value) >= _MINIMUM_ENTROPY
 
 
 def _may_be_uuid(name: str) -> bool:

@@ -17,16 +17,25 @@ from haltline.secrets.validators import decode_base64
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from haltline.secrets.words import LongWords
+
 MAXIMUM_LAYERS = 3
 _MINIMUM_BUDGET = 65_536
 _MAXIMUM_INFLATED = 262_144
 _MAXIMUM_RATIO = 100
 _SHORTEST = 12
-_SHORT_WORD = 4
+_FURTHEST = 256
+# Every second character of spaced-out text is a blank.
+_SPACES = " " * 12
 
 _ALPHABET_RUN = r"[A-Za-z0-9+/_\-]{24,}={0,6}"
-_ENDING_RUN = r"[A-Za-z0-9+/_\-]{16,}={0,2}[\"']?(?= |$)"
-_WRAPPED = r"[A-Za-z0-9+/_\-]{16,}(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,8}[A-Za-z0-9+/_\-]{2,}){1,4000}={0,2}"
+# Possessive runs (`{16,}+`): what does not end as wanted is given up at once, so that no run is read twice.
+_ENDING_RUN = r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}+={0,2}[\"']?(?= |$|\\r|\\n)"
+_PLAIN_RUN = r"[A-Za-z0-9+/]{24,}"
+_WRAPPED = (
+    r"[A-Za-z0-9+/_\-]{16,}+"
+    r"(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,8}+[A-Za-z0-9+/_\-]{2,}+){1,4000}+={0,2}"
+)
 _LINE_END = r"(?:\r?\n|\\r\\n|\\n)[ \t>]*"
 _PERCENT = r"[A-Za-z0-9%_.~+\-]{16,}"
 _PERCENT_CODE = r"%([0-9A-Fa-f]{2})"
@@ -38,7 +47,7 @@ _ESCAPE_CODE = r"\\x([0-9A-Fa-f]{2})|\\u\{?([0-9A-Fa-f]{1,6})\}?|\\([0-7]{3})"
 _ENTITIES = r"(?:&#[0-9]{1,7};|&#[xX][0-9A-Fa-f]{1,6};|[A-Za-z0-9_.\-]){16,}"
 _ENTITY_CODE = r"&#(?:[xX]([0-9A-Fa-f]{1,6})|([0-9]{1,7}));"
 _SPACED = r"(?<!\S)(?:[A-Za-z0-9_.+/=\-][ \t]){15,}[A-Za-z0-9_.+/=\-](?!\S)"
-# Zero-width space to right-to-left mark, word joiner, byte-order mark, soft hyphen, Mongolian vowel separator.
+# Zero-width characters, direction marks, word joiner, byte-order mark, soft hyphen, vowel separator.
 _INVISIBLE = r"[\u200b-\u200f\u2060\ufeff\u00ad\u180e]"
 _WITH_INVISIBLE = rf"(?:[A-Za-z0-9_.+/=\-]{_INVISIBLE}{{0,4}}){{16,}}"
 _WIDE = r"(?:[\x20-\x7e]\x00){16,}"
@@ -73,22 +82,17 @@ class Budget:
         return True
 
 
-def find_layers(text: str, words: str) -> Iterator[Layer]:
-    """Yield the encoded parts of a text, decoded; a part that decodes to no text is passed over.
-
-    Args:
-        text: what to look at.
-        words: its `long_words`.
-    """
-    if compiled(_ALPHABET_RUN).search(words):
-        yield from _alphabet_runs(text)
+def find_layers(words: LongWords) -> Iterator[Layer]:
+    """Yield the encoded parts of a text, decoded; a part that decodes to no text is passed over."""
+    text, joined = words.text, words.joined
+    yield from _alphabet_runs(words)
     if "\n" in text or "\\n" in text:
-        yield from _wrapped(text, words)
-    if "%" in words:
+        yield from _wrapped(words)
+    if "%" in joined:
         yield from _coded(text, _PERCENT, _PERCENT_CODE, "percent", _from_hexadecimal)
-    if "\\" in words:
+    if "\\" in joined:
         yield from _coded(text, _ESCAPED, _ESCAPE_CODE, "escape", _from_escape)
-    if "&#" in words:
+    if "&#" in joined:
         yield from _coded(text, _ENTITIES, _ENTITY_CODE, "entity", _from_entity)
     yield from _interspersed(text)
 
@@ -103,32 +107,38 @@ def _interspersed(text: str) -> Iterator[Layer]:
             visible = compiled(_INVISIBLE).sub("", match[0])
             if len(visible) < len(match[0]):
                 yield Layer(*match.span(), visible, "invisible")
-    if text.count(" ") * _SHORT_WORD > len(text):
+    if any(_SPACES in text[start::2] for start in (0, 1)):
         for match in compiled(_SPACED).finditer(text):
             yield Layer(*match.span(), re.sub(r"[ \t]", "", match[0]), "spaced")
 
 
-def _alphabet_runs(text: str) -> Iterator[Layer]:
-    for match in compiled(_ALPHABET_RUN).finditer(text):
+def _alphabet_runs(words: LongWords) -> Iterator[Layer]:
+    for match in compiled(_ALPHABET_RUN).finditer(words.joined):
         decoded = decode_run(match[0])
         if decoded is not None:
-            yield Layer(*match.span(), *decoded)
+            start = words.place(match.start())
+            yield Layer(start, start + len(match[0]), *decoded)
         elif "_" in match[0] or "-" in match[0]:
             # An underscore or hyphen may belong to what stands before base64, and not to base64url.
-            for part in re.finditer(r"[A-Za-z0-9+/]{24,}", match[0]):
+            for part in compiled(_PLAIN_RUN).finditer(match[0]):
                 decoded = decode_run(part[0])
                 if decoded is not None:
-                    start = match.start() + part.start()
+                    start = words.place(match.start()) + part.start()
                     yield Layer(start, start + len(part[0]), *decoded)
 
 
-def _wrapped(text: str, words: str) -> Iterator[Layer]:
-    if "\\n" not in text and compiled(_ENDING_RUN).search(words) is None:
-        return
-    for match in compiled(_WRAPPED).finditer(text):
+def _wrapped(words: LongWords) -> Iterator[Layer]:
+    """Yield base64 that was broken into lines, with real line ends or written ones."""
+    end = 0
+    for line in compiled(_ENDING_RUN).finditer(words.joined):
+        start = words.place(line.start())
+        match = compiled(_WRAPPED).match(words.text, start) if start >= end else None
+        if match is None:
+            continue
+        end = match.end()
         decoded = decode_run(re.sub(_LINE_END, "", match[0]))
         if decoded is not None:
-            yield Layer(*match.span(), *decoded)
+            yield Layer(start, end, *decoded)
 
 
 def decode_run(run: str) -> tuple[str, str] | None:
@@ -192,10 +202,19 @@ def _coded(
     text: str, run: str, code: str, encoding: str, decode: Callable[[re.Match[str]], str]
 ) -> Iterator[Layer]:
     """Yield the runs of a text that hold at least one code, with all of them decoded."""
-    for match in compiled(run).finditer(text):
-        plain, count = compiled(code).subn(decode, match[0])
-        if count:
-            yield Layer(*match.span(), plain, encoding)
+    end = 0
+    for found in compiled(code).finditer(text):
+        if found.start() < end:
+            continue
+        start = found.start()
+        while start > max(end, found.start() - _FURTHEST) and (
+            text[start - 1].isalnum() or text[start - 1] in "_.-"
+        ):
+            start -= 1
+        match = compiled(run).match(text, start)
+        if match is not None:
+            end = match.end()
+            yield Layer(start, end, compiled(code).sub(decode, match[0]), encoding)
 
 
 def _from_hexadecimal(match: re.Match[str]) -> str:

@@ -53,8 +53,11 @@ def _literals(text: str) -> Iterator[Sequence[Piece]]:
 
 def _variables(text: str) -> Iterator[Sequence[Piece]]:
     """Yield the values of shell variables that stand side by side, as in `$A$B`."""
+    together = list(compiled(_REFERENCES).finditer(text))
+    if not together:
+        return
     values = {match[1]: Piece(match[2], *match.span(2)) for match in compiled(_ASSIGNED).finditer(text)}
-    for references in compiled(_REFERENCES).finditer(text):
+    for references in together:
         names = re.findall(_REFERENCE, references[0])
         if all(name in values for name in names):
             yield [values[name] for name in names]

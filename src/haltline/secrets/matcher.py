@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from haltline.secrets.model import Format, Hit, Tier
 from haltline.secrets.patterns import compiled
-from haltline.secrets.placeholders import is_placeholder, is_sequence
+from haltline.secrets.placeholders import is_filler, is_placeholder, is_sequence
 from haltline.secrets.validators import VALIDATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SHORTEST_TOKEN = 16
+    from haltline.secrets.words import LongWords
+
 _BLOB = r"[A-Za-z0-9+/=_-]{1024,}"
 _BLOB_LENGTH = 1024
 _STRONG_LITERAL = 6
@@ -74,13 +75,8 @@ def _catalogue() -> _Catalogue:
     spaced = tuple(literal for literal in literals if " " in literal)
     # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`. Only that character
     # is consumed, since the last one of a literal may be what the next one follows.
-    expression = f"[^A-Za-z0-9](?=({trie_expression(literals - inside)}))"
+    expression = f"[^A-Za-z0-9](?=({trie_expression(literals - inside - set(spaced))}))"
     return _Catalogue(re.compile(expression), by_literal, tuple(inside), spaced)
-
-
-def long_words(text: str) -> str:
-    """Return the words of a text that are long enough for a token, each after a blank."""
-    return " " + " ".join([word for word in text.split() if len(word) >= SHORTEST_TOKEN])
 
 
 @cache
@@ -96,19 +92,25 @@ def _lead(form: Format) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9]){form.lead}\Z")
 
 
-def find_tokens(text: str, words: str) -> list[Hit]:
-    """Return the vendor tokens of a text, in no particular order; the same token may be matched twice.
+class Tokens(NamedTuple):
+    """What was found in one text.
 
-    Args:
-        text: what to search.
-        words: its `long_words`.
+    Attributes:
+        hits: the tokens, in no particular order; the same token may be matched twice.
+        begun: where a literal stands that no token follows; the rest may stand elsewhere.
     """
+
+    hits: list[Hit]
+    begun: list[int]
+
+
+def find_tokens(words: LongWords) -> Tokens:
+    """Return the vendor tokens of a text."""
     catalogue = _catalogue()
-    hits: list[Hit] = []
-    if not may_hold_token(text, words):
-        return hits
+    text = words.text
+    tokens = Tokens([], [])
     blobs: list[tuple[int, int]] | None = None
-    for start, literal in _literals(text, catalogue):
+    for start, literal in _literals(words, catalogue):
         for form in catalogue.by_literal[literal]:
             hit = _match(text, start, form)
             if hit is None:
@@ -117,36 +119,31 @@ def find_tokens(text: str, words: str) -> list[Hit]:
                 blobs = _blobs(text) if blobs is None else blobs
                 if any(begin <= start < end for begin, end in blobs):
                     continue
-            hits.append(hit)
+            tokens.hits.append(hit)
             break
-    return hits
+        else:
+            tokens.begun.append(start)
+    return tokens
 
 
-def may_hold_token(text: str, words: str) -> bool:
-    """True when a literal of some format stands in a text; nearly always false, and quick to tell.
-
-    Args:
-        text: what to search.
-        words: its `long_words`.
-    """
-    catalogue = _catalogue()
-    if len(words) > 1 and catalogue.expression.search(words):
-        return True
-    for needle in catalogue.needles:
-        if needle in words:
-            return True
-    return any(literal in text for literal in catalogue.spaced)
+def _literals(words: LongWords, catalogue: _Catalogue) -> Iterator[tuple[int, str]]:
+    joined = words.joined
+    if len(joined) > 1:
+        for found in catalogue.expression.finditer(joined):
+            yield words.place(found.start() + 1), found[1]
+        for needle in catalogue.needles:
+            if needle in joined:
+                yield from _everywhere(words.text, needle)
+    for literal in catalogue.spaced:
+        if literal in words.text:
+            yield from _everywhere(words.text, literal)
 
 
-def _literals(text: str, catalogue: _Catalogue) -> Iterator[tuple[int, str]]:
-    # With a blank before it, the text begins as every other token does; what is found then starts one earlier.
-    for found in catalogue.expression.finditer(f" {text}"):
-        yield found.start(), found[1]
-    for needle in catalogue.needles:
-        position = text.find(needle)
-        while position >= 0:
-            yield position, needle
-            position = text.find(needle, position + len(needle))
+def _everywhere(text: str, literal: str) -> Iterator[tuple[int, str]]:
+    position = text.find(literal)
+    while position >= 0:
+        yield position, literal
+        position = text.find(literal, position + len(literal))
 
 
 def _blobs(text: str) -> list[tuple[int, int]]:
@@ -162,11 +159,11 @@ def _match(text: str, position: int, form: Format) -> Hit | None:
     for literal, body in _bodies(form):
         if text.startswith(literal, position):
             match = body.match(text, position)
-            return None if match is None else _judge(text, match, form)
+            return None if match is None else _judge(text, match, form, literal)
     return None
 
 
-def _judge(text: str, match: re.Match[str], form: Format) -> Hit | None:
+def _judge(text: str, match: re.Match[str], form: Format, literal: str) -> Hit | None:
     start, end = match.span(form.group)
     if form.lead:
         begin = max(0, start - form.lead_limit - 1)
@@ -179,9 +176,11 @@ def _judge(text: str, match: re.Match[str], form: Format) -> Hit | None:
     if tier is None:
         return None
     if tier is not Tier.PROOF:
-        random_part = value[max(map(len, form.literals)) if not form.group and not form.lead else 0 :]
-        if is_placeholder(random_part or value):
+        random_part = value if form.group or form.lead else value[len(literal) :]
+        if is_filler(random_part):
             return None
         if is_sequence(random_part):
             tier = Tier.CONTEXT
+        elif is_placeholder(random_part):
+            return None
     return Hit(form.kind, tier, start, end, value)

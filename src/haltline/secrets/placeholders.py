@@ -57,15 +57,20 @@ def is_template(value: str) -> bool:
     return compiled(_TEMPLATE).search(value) is not None
 
 
+def is_filler(value: str) -> bool:
+    """True when a value is nothing but stars, dots, crosses and the like."""
+    return _FILLERS.issuperset(value)
+
+
 def is_placeholder(value: str) -> bool:
     """True when a value only stands for a secret: words of documentation, or nothing but fillers.
 
     Decided by the value's own form; what surrounds it does not count, since an attacker chooses that too.
     """
-    upper = value.upper()
-    if any(word in upper for word in _WORDS):
+    if is_filler(value):
         return True
-    return _FILLERS.issuperset(value)
+    upper = value.upper()
+    return any(word in upper for word in _WORDS)
 
 
 def is_sequence(value: str) -> bool:

@@ -111,7 +111,7 @@ FORMATS = (
     Format(
         "fly",
         ("FlyV1 ", "fm2_", "fo1_"),
-        r"[A-Za-z0-9_=,+/-]{40,2000}",
+        r"[A-Za-z0-9+/=]{40,1000}(?:,fm2_[A-Za-z0-9+/=]{40,1000}){0,4}",
         "https://fly.io/docs/security/tokens/",
     ),
     Format(
@@ -174,7 +174,7 @@ FORMATS = (
     Format(
         "onepassword-service-account",
         ("ops_eyJ",),
-        r"[A-Za-z0-9+/_-]{200,2000}={0,2}",
+        r"[A-Za-z0-9+/]{200,2000}={0,2}",
         "https://developer.1password.com/docs/service-accounts/",
     ),
     Format(
@@ -289,5 +289,19 @@ FORMATS = (
         ("s.CAES", "b.AAAAAQ", "r.CAES"),
         r"[A-Za-z0-9_-]{60,300}",
         "https://developer.hashicorp.com/vault/docs/concepts/tokens",
+    ),
+    Format(
+        "aws-legacy-access-key-id",
+        ("A3T",),
+        r"[A-Z0-9]{17}",
+        "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-prefixes",
+        tier=Tier.CONTEXT,
+    ),
+    Format(
+        "softlayer-url-key",
+        ("api.softlayer.com/soap/v3", "api.softlayer.com/rest/v3"),
+        r"(?:\.[0-9])?/([a-z0-9]{64})",
+        "https://sldn.softlayer.com/article/authenticating-softlayer-api/",
+        group=1,
     ),
 )

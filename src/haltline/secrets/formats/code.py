@@ -28,7 +28,7 @@ FORMATS = (
         right="(?![A-Za-z0-9_-])",
     ),
     Format("gitlab-oauth-secret", ("gloas-",), r"[a-f0-9]{64}", _GITLAB),
-    Format("gitlab-agent", ("glagent-",), r"[A-Za-z0-9_-]{50,1024}", _GITLAB),
+    Format("gitlab-agent", ("glagent-",), r"[A-Za-z0-9_-]{50,300}", _GITLAB),
     Format("gitlab-pipeline-trigger", ("glptt-",), r"[A-Za-z0-9_-]{40}", _GITLAB),
     Format("gitlab-job", ("glcbt-",), r"[A-Za-z0-9]{1,5}_[A-Za-z0-9_-]{20,60}", _GITLAB),
     Format(

@@ -47,7 +47,7 @@ FORMATS = (
             "$argon2i$",
             "$scrypt$",
         ),
-        r"[A-Za-z0-9./$=,+-]{24,300}",
+        r"(?:[A-Za-z0-9./=,+-]{1,48}\$){0,3}[A-Za-z0-9./+]{16,120}",
         "https://manpages.debian.org/bookworm/libcrypt-dev/crypt.5.en.html",
         tier=Tier.CONTEXT,
     ),

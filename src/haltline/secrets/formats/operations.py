@@ -82,12 +82,5 @@ FORMATS = (
         r"[A-Za-z0-9_-]{43}",
         "https://duffel.com/docs/api/overview/making-requests/authentication",
     ),
-    Format(
-        "statsig",
-        ("secret-",),
-        r"[A-Za-z0-9]{40,50}",
-        "https://docs.statsig.com/sdk-keys/api-keys",
-        validator="mixed",
-    ),
     Format("rootly", ("rootly_",), r"[a-f0-9]{64}", "https://docs.rootly.com/api-reference/overview"),
 )

@@ -25,7 +25,7 @@ FORMATS = (
     Format(
         "shopify",
         ("shpat_", "shpca_", "shppa_", "shpss_", "shpua_"),
-        r"[a-fA-F0-9]{32}",
+        r"[A-Za-z0-9]{32,64}",
         "https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens",
     ),
     Format(
@@ -61,7 +61,7 @@ FORMATS = (
     ),
     Format(
         "mollie",
-        ("live_", "test_"),
+        ("live_",),
         r"[A-Za-z0-9]{30}",
         "https://docs.mollie.com/reference/authentication",
         validator="mixed",
@@ -79,10 +79,10 @@ FORMATS = (
         r"[a-f0-9]{40}",
         "https://docs.goshippo.com/docs/guides_general/authentication/",
     ),
-    Format("lob", ("live_", "test_"), r"[a-f0-9]{35}", "https://docs.lob.com/#tag/Authentication"),
+    Format("lob", ("live_",), r"[a-f0-9]{35}", "https://docs.lob.com/#tag/Authentication"),
     Format(
         "gocardless",
-        ("live_", "sandbox_"),
+        ("live_",),
         r"[A-Za-z0-9_-]{40}",
         "https://developer.gocardless.com/api-reference/#making-requests-authentication",
         validator="mixed",
