@@ -111,7 +111,10 @@ async def fill(path: Path, rows: int) -> None:
     with connection:
         connection.executemany(
             f"INSERT INTO sessions VALUES ({','.join('?' * len(session_columns))})",
-            (_with(session, session_columns, id=_id(n), token_hash=f"{n:064x}", name=None) for n in range(sessions)),
+            (
+                _with(session, session_columns, id=_id(n), token_hash=f"{n:064x}", name=None)
+                for n in range(sessions)
+            ),
         )
         connection.executemany(
             f"INSERT INTO halt_events VALUES ({','.join('?' * len(columns))})",
@@ -143,7 +146,8 @@ def _id(number: int) -> str:
 
 def bench_import() -> None:
     """Time `import haltline` over bare Python, as whole processes, in turn."""
-    bare, ours = [], []
+    bare: list[float] = []
+    ours: list[float] = []
     for _ in range(30):
         for times, code in ((bare, "pass"), (ours, "import haltline")):
             started = time.perf_counter()
@@ -169,7 +173,9 @@ async def bench_postgres() -> None:
 
 
 async def main(chosen: set[str]) -> None:
-    print(f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}", flush=True)
+    print(
+        f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}", flush=True
+    )
     with tempfile.TemporaryDirectory(prefix="haltline-bench-") as name:
         directory = Path(name)
         if "check" in chosen:
@@ -183,6 +189,8 @@ async def main(chosen: set[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", nargs="*", choices=["check", "postgres", "history", "import", []])
     anyio.run(main, set(parser.parse_args().what or ["check", "postgres", "history", "import"]))

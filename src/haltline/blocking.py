@@ -105,7 +105,7 @@ class Guardrail:
         return Guardrail(self._run(self._guardrail.authenticate(key)), self._thread, self._settings)
 
     def __enter__(self) -> Self:
-        self._run(self._guardrail.__aenter__())
+        self.prepare()
         return self
 
     def __exit__(

@@ -6,27 +6,33 @@ carry more than the specification names; what it names is not renamed. Limits ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from haltline.domain import Decision, ReasonCode, SessionState
 from haltline.errors import InvalidInput
+from haltline.secrets import redact
 
 MAX_DESCRIPTION = 4_000
 MAX_CONTEXT_BYTES = 64 * 1024
 MAX_COMMAND = 64 * 1024
-MAX_NAME = 512
+MAX_NAME = 500
+"""Longest name, in characters: whatever they are, the databases' indexes hold it."""
+
 MAX_PATHS = 1_000
 MAX_NESTING = 32
 MAX_CONTENT_BYTES = 1024 * 1024
+"""Most text that a change may propose, in bytes of UTF-8 over all its files."""
+
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 Command = Annotated[str, StringConstraints(max_length=MAX_COMMAND)]
 Paths = Annotated[list[Path], Field(max_length=MAX_PATHS)]
+Names = Annotated[list[Name], Field(max_length=MAX_PATHS)]
 Commands = Annotated[list[Command], Field(max_length=MAX_PATHS)]
 Texts = Annotated[
     list[Annotated[str, StringConstraints(max_length=MAX_CONTEXT_BYTES)]], Field(max_length=MAX_PATHS)
@@ -36,10 +42,20 @@ SeverityName = Literal["low", "medium", "high", "critical"]
 HaltTypeName = Literal["code_safety", "scope", "environment", "execution", "security", "uncertainty"]
 
 
+def _within_content_limit(contents: dict[str, str]) -> dict[str, str]:
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in contents.values())
+    if size > MAX_CONTENT_BYTES:
+        raise ValueError(f"has {size} bytes in all, at most {MAX_CONTENT_BYTES}")
+    return contents
+
+
+Contents = Annotated[dict[Path, str], Field(max_length=MAX_PATHS), AfterValidator(_within_content_limit)]
+
+
 class Input(BaseModel):
     """Base of the inputs: strict types, no unknown fields."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, revalidate_instances="always")
 
 
 class Output(BaseModel):
@@ -71,8 +87,8 @@ class CurrentContext(Input):
     user_instructions: Texts | None = None
     tool_arguments: Any = None
     outputs: Texts | None = None
-    credentials: Annotated[list[Name], Field(max_length=MAX_PATHS)] | None = None
-    services: dict[Name, Annotated[list[Name], Field(max_length=MAX_PATHS)]] | None = None
+    credentials: Names | None = None
+    services: Annotated[dict[Name, Names], Field(max_length=MAX_PATHS)] | None = None
     recent_responses: Texts | None = None
     recent_calls: Annotated[list[ToolCallFact], Field(max_length=MAX_PATHS)] | None = None
 
@@ -84,8 +100,8 @@ class ProposedChangesInput(Input):
     has_tests: bool
     has_rollback_plan: bool
     tests_pass: bool | None = None
-    contents: dict[Path, str] | None = None
-    dependents: dict[Path, Paths] | None = None
+    contents: Contents | None = None
+    dependents: Annotated[dict[Path, Paths], Field(max_length=MAX_PATHS)] | None = None
 
 
 class CheckHaltConditionsInput(Input):
@@ -307,59 +323,94 @@ class RecordAttemptOutput(Output):
 
 Model = TypeVar("Model", bound=Input)
 
+_MAX_NUMBER_BITS = 1024
+_SHOWN_PROBLEMS = 5
+_SHOWN_PLACE = 200
+
 
 def parse(model: type[Model], request: Model | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Model:
-    """Return the request as its model, from a model, a mapping, or keyword fields.
+    """Return the request as its model, from a model, a mapping, or nothing, completed by keyword fields.
+
+    A model is judged like a mapping: whoever made it may have made it without validation.
 
     Raises:
         InvalidInput: a field is missing, unknown, of the wrong type or over its limit; nothing was stored.
     """
-    if isinstance(request, model):
-        return request
-    raw: Any = (
-        {**request, **fields} if isinstance(request, Mapping) else request if request is not None else fields
-    )
-    if not isinstance(raw, Mapping):
-        raise InvalidInput(f"{model.__name__}: expected an object, got {type(raw).__name__}")
-    _require_plain(raw, model.__name__)
+    raw = {**_given(model, request), **fields}
+    fault = _fault(raw)
+    if fault is not None:
+        problem, *place = fault
+        raise InvalidInput(redact(f"{_place(reversed(place)) or model.__name__}: {problem}"))
     try:
-        return model.model_validate(dict(raw))
+        return model.model_validate(raw)
     except ValidationError as error:
-        problems = tuple(_problem(item) for item in error.errors(include_input=False, include_url=False))
-        raise InvalidInput(f"{model.__name__}: {'; '.join(problems[:5])}", problems) from None
+        details = error.errors(include_input=False, include_url=False)
+        problems = tuple(redact(f"{_place(item['loc']) or 'request'}: {item['msg']}") for item in details)
+        raise InvalidInput(f"{model.__name__}: {'; '.join(problems[:_SHOWN_PROBLEMS])}", problems) from None
 
 
-def _problem(item: Any) -> str:
-    """Return one of pydantic's complaints as a sentence that names the field and never repeats the value."""
-    place = ".".join(str(part) for part in item["loc"]) or "request"
-    return f"{place[:200]}: {item['msg']}"
+def _given(model: type[Model], request: Model | Mapping[str, Any] | None) -> Mapping[Any, Any]:
+    if request is None:
+        return {}
+    if isinstance(request, model):
+        return {name: value for name, value in dict(request).items() if name in request.model_fields_set}
+    if isinstance(request, Mapping):
+        return request
+    raise InvalidInput(f"{model.__name__}: expected an object, got {type(request).__name__}")
 
 
-def _require_plain(value: Any, place: str, depth: int = 0) -> None:
-    """Refuse what cannot be stored as it came: too deep, not UTF-8, NUL characters, NaN."""
+def _place(parts: Iterable[int | str]) -> str:
+    return ".".join(str(part) for part in parts)[:_SHOWN_PLACE]
+
+
+def _fault(value: Any, depth: int = 0) -> tuple[str, ...] | None:
+    """Return why a value cannot be stored as it came, and where, from the inside out; or None.
+
+    Too deep, not UTF-8, NUL characters, NaN, numbers beyond all use, and whatever JSON does not know.
+    """
     if depth > MAX_NESTING:
-        raise InvalidInput(f"{place}: nested deeper than {MAX_NESTING} levels")
+        return (f"nested deeper than {MAX_NESTING} levels",)
     if isinstance(value, str):
-        _require_text(value, place)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise InvalidInput(f"{place}: expected text as a key, got {type(key).__name__}")
-            _require_text(key, place)
-            _require_plain(item, key if depth == 0 else place, depth + 1)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _require_plain(item, place, depth + 1)
-    elif isinstance(value, float) and not abs(value) < float("inf"):
-        raise InvalidInput(f"{place}: expected a finite number")
+        problem = _text_problem(value)
+        return None if problem is None else (problem,)
+    if value is None or isinstance(value, int | float):
+        return _number_fault(value)
+    if isinstance(value, list | tuple):
+        return _items_fault(enumerate(value), depth)
+    if isinstance(value, dict | BaseModel | Mapping):
+        children = dict(value)
+        problem = next((problem for key in children if (problem := _key_problem(key)) is not None), None)
+        return _items_fault(children.items(), depth) if problem is None else (problem,)
+    return (f"expected a JSON value, got {type(value).__name__}",)
 
 
-def _require_text(value: str, place: str) -> None:
+def _items_fault(items: Iterable[tuple[int | str, Any]], depth: int) -> tuple[str, ...] | None:
+    for key, item in items:
+        fault = _fault(item, depth + 1)
+        if fault is not None:
+            return (*fault, str(key))
+    return None
+
+
+def _number_fault(value: float | None) -> tuple[str, ...] | None:
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return ("expected a finite number",)
+    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:
+        return (f"expected a number of at most {_MAX_NUMBER_BITS} bits, got {value.bit_length()}",)
+    return None
+
+
+def _key_problem(key: Any) -> str | None:
+    return _text_problem(key) if isinstance(key, str) else f"expected text as a key, got {type(key).__name__}"
+
+
+def _text_problem(value: str) -> str | None:
     if "\x00" in value:
-        raise InvalidInput(f"{place}: contains a NUL character, which no database here stores")
+        return "contains a NUL character, which no database here stores"
     if value.isascii():
-        return
+        return None
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise InvalidInput(f"{place}: is not valid Unicode text (a lone surrogate)") from None
+        return "is not valid Unicode text (a lone surrogate)"
+    return None

@@ -6,18 +6,6 @@ from haltline.conditions.condition import Condition, ConditionConfig, ThresholdF
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
 
-_WRITING_EFFECTS = frozenset({"write", "overwrite"})
-
-
-def _written_by_commands(facts: Facts) -> tuple[str, ...]:
-    """Return the files that the action's commands would change, outside of devices."""
-    return tuple(
-        effect.target
-        for analysis in facts.analyses
-        for effect in analysis.effects
-        if effect.kind in _WRITING_EFFECTS and effect.target and not effect.target.startswith("/dev/")
-    )
-
 
 def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find files that the action modifies and that were not read in this session."""
@@ -25,8 +13,7 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
         return None
     read = {facts.path_key(path) for path in facts.files_read}
     absent = {facts.path_key(path) for path in facts.absent_files}
-    modified = dict.fromkeys((*facts.action.paths, *_written_by_commands(facts)))
-    unread = tuple(path for path in modified if facts.path_key(path) not in read | absent)
+    unread = tuple(path for path in facts.modified_files if facts.path_key(path) not in read | absent)
     if not unread:
         return None
     verb = "has" if len(unread) == 1 else "have"
@@ -38,6 +25,15 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
     )
 
 
+def _dependents(facts: Facts) -> dict[str, tuple[str, ...]]:
+    """Return the files that use each file of the action, however its path is spelled."""
+    changes = facts.action.changes
+    users: dict[str, list[str]] = {}
+    for path, files in (changes.dependents if changes else {}).items():
+        users.setdefault(facts.path_key(path), []).extend(files)
+    return {path: tuple(users.get(facts.path_key(path), ())) for path in facts.action.paths}
+
+
 def breaking_changes(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find changes whose tests fail, or that nothing tests although other files depend on them."""
     changes = facts.action.changes
@@ -45,7 +41,7 @@ def breaking_changes(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     if changes.tests_pass is False:
         return finding(config, "Tests fail with the proposed changes", {"action": facts.action.digest})
-    used = tuple(path for path in facts.action.paths if changes.dependents.get(path))
+    used = tuple(path for path, users in _dependents(facts).items() if users)
     if changes.has_tests or not used:
         return None
     return finding(
@@ -65,15 +61,12 @@ def no_rollback_plan(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 def unknown_dependencies(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find files that use a file to be modified and were neither read nor named."""
-    changes = facts.action.changes
-    if changes is None:
-        return None
     known = {facts.path_key(path) for path in (*facts.files_read, *facts.action.paths)}
     unchecked = tuple(
         dict.fromkeys(
             user
-            for path in facts.action.paths
-            for user in changes.dependents.get(path, ())
+            for users in _dependents(facts).values()
+            for user in users
             if facts.path_key(user) not in known
         )
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,13 @@ from haltline.secrets import redact
 
 if TYPE_CHECKING:
     from haltline.shell import Analysis
+
+
+_WRITING_EFFECTS = frozenset({"write", "overwrite"})
+UNDECIDED = "…"
+"""What stands in the target of an effect for what the text of a command does not decide."""
+
+_NOBODYS_FILES = ("/dev/", "/tmp/", "/var/tmp/", "/proc/self/")  # noqa: S108 - paths that are left out
 
 
 def normalise_path(path: str, workspace: str | None = None) -> str:
@@ -90,7 +98,8 @@ class Action:
             summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
         if self.tool_arguments is not None:
             summary["tool_arguments"] = self.tool_arguments
-        return redact(summary)  # nothing that is stored, a digest included, may help to guess a secret
+        shown: dict[str, Any] = redact(summary)  # nothing stored, a digest included, may help to guess a secret
+        return shown
 
     @cached_property
     def digest(self) -> str:
@@ -144,19 +153,54 @@ class Facts:
         """How often the task has failed: the greater of what the agent says and what was recorded."""
         return max(self.declared_attempts or 0, self.recorded_attempts)
 
-    @cached_property
+    @property
     def analyses(self) -> tuple[Analysis, ...]:
-        """What each command of the action would do."""
+        """What each command of the action would do, analysed once.
+
+        Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it computes,
+        so that one analysis that hangs would hang every check.
+        """
         if not self.action.commands:
             return ()
-        from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
+        known: tuple[Analysis, ...] | None = self.__dict__.get("_analyses")
+        if known is None:
+            from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
 
-        return tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
+            known = tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
+            self.__dict__["_analyses"] = known
+        return known
 
     @property
     def is_analysed(self) -> bool:
         """Whether `analyses` is at hand; where it is not, asking for it may take long."""
-        return not self.action.commands or "analyses" in self.__dict__
+        return not self.action.commands or "_analyses" in self.__dict__
+
+    @property
+    def modified_files(self) -> tuple[str, ...]:
+        """Every file that the action changes, as written: those it names, and those its commands would write.
+
+        Devices and temporary files are left out, and what a command leaves open: nobody can read those first.
+        """
+        written = (
+            effect.target
+            for analysis in self.analyses
+            for effect in analysis.effects
+            if effect.kind in _WRITING_EFFECTS and effect.target
+        )
+        own = (path for path in written if UNDECIDED not in path and not self._is_nobodys(path))
+        return tuple(dict.fromkeys((*self.action.paths, *own)))
+
+    def _is_nobodys(self, path: str) -> bool:
+        key = self.path_key(path)
+        if self.workspace is not None and key.startswith(f"{self.workspace}/"):
+            return False
+        return key.startswith(_NOBODYS_FILES)
+
+    def knowing_absent(self, paths: frozenset[str]) -> Facts:
+        """Return the same facts, their analyses kept, with the files that provably do not exist yet."""
+        known = copy(self)
+        object.__setattr__(known, "absent_files", paths)
+        return known
 
     def path_key(self, path: str) -> str:
         """Return the spelling under which a path is compared with other paths."""

@@ -26,7 +26,7 @@ from haltline.records import Changes, Session, SessionLookup, SessionView
 from haltline.secrets import redact
 from haltline.service.answers import Judged, answer, failure, unrecorded
 from haltline.service.context import ServiceContext, Stored
-from haltline.service.running import run_conditions, with_absent_files
+from haltline.service.running import run_conditions
 from haltline.service.translation import facts_of
 from haltline.wire import (
     MAX_CONTEXT_BYTES,
@@ -39,12 +39,10 @@ from haltline.wire import (
 
 logger = logging.getLogger(__name__)
 
+_ACTION_FIELDS = {"operation", "target_files", "commands", "environment", "tool_arguments"}
+
 CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
-
-
-PREPARE_SECONDS = 3.0
-"""How long a process that lives for one check may get ready for it."""
 
 
 async def check(
@@ -77,20 +75,22 @@ async def check(
 
 
 async def prepare(context: ServiceContext) -> None:
-    """Bring the database up and let every condition load what it loads at its first call.
+    """Do beforehand what the first check would otherwise do within its deadline: open, read, import.
 
-    What fails here is tried again by the check, which answers for it.
+    Never raises: what fails here is tried again by the check, which answers for it.
     """
-    facts = Facts(action=Action(operation="prepare", commands=("true",)))
+    action = Action(operation="prepare", target_files=("file",), commands=("true",))
+    facts = Facts(action=action, errors=("one error", "another error"), instructions=("Prepare.",))
     try:
-        with anyio.move_on_after(PREPARE_SECONDS):
-            await context.warm_up()
+        with context.operation_deadline():
+            await context.start()
             configuration = await context.configuration.get()
-            await run_conditions(
-                context.lanes, facts, tuple(configuration.conditions.values()), PREPARE_SECONDS
-            )
+            conditions = tuple(configuration.conditions.values())
+            seconds = context.settings.operation_deadline_seconds
+            await run_conditions(context.lanes, facts, conditions, seconds)
     except Exception as error:  # noqa: BLE001 - nothing is decided here; the check fails by itself
-        logger.debug("not prepared: %s", type(error).__name__)
+        problem = redact(f"{type(error).__name__}: {error}")
+        logger.warning("not ready, so every check will halt until this is mended: %s", problem)
 
 
 async def refuse(
@@ -133,7 +133,7 @@ async def _check(
 async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, deadline: float) -> Judged:
     lookup = SessionLookup(
         token_hash=context.token_hash(request.session_token),
-        task_id=request.task_id,
+        task_id=redact(request.task_id),
         with_reads=bool(request.current_context.target_files or request.current_context.commands)
         or request.proposed_changes is not None,
     )
@@ -141,9 +141,10 @@ async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, dea
         view = await context.view(lookup)
         configuration = await context.configuration.get()
     open_as = context.session_to_open(view, request.session_token)
-    facts = with_absent_files(facts_of(request, view, context.workspace))
+    declared = facts_of(request, view, context.workspace)
     budget = max(0.0, deadline - anyio.current_time()) * CONDITIONS_SHARE
-    found = await run_conditions(context.lanes, facts, tuple(configuration.conditions.values()), budget)
+    configs = tuple(configuration.conditions.values())
+    facts, found = await run_conditions(context.lanes, declared, configs, budget)
     findings = (*broken_configuration(configuration), *found)
     kept, waived, used = _apply_waivers(findings, view, context.clock())
     decided = verdict.decide(kept, context.settings.verdict_rules, _failures(facts))
@@ -235,7 +236,9 @@ def _only_reads(facts: Facts) -> bool:
     An analysis that has not ended in the time of the conditions is not waited for: it proves nothing.
     """
     action = facts.action
-    if not action.commands or action.changes is not None or action.tool_arguments is not None:
+    if not action.commands or action.tool_arguments is not None or facts.outputs:
+        return False
+    if action.paths or action.changes is not None:  # files that the agent itself says it modifies
         return False
     return facts.is_analysed and all(analysis.only_reads for analysis in facts.analyses)
 
@@ -318,12 +321,10 @@ def _require_size(request: CheckHaltConditionsInput) -> None:
     Raises:
         InvalidInput: the action is larger than the context of a halt may be.
     """
-    context = request.current_context
-    size = len(
-        context.model_dump_json(
-            include={"operation", "target_files", "commands", "environment", "tool_arguments"}
-        )
-    )
+    context, changes = request.current_context, request.proposed_changes
+    size = len(context.model_dump_json(include=_ACTION_FIELDS).encode())
+    if changes is not None:
+        size += sum(len(path.encode()) for path in (*changes.files_to_modify, *(changes.contents or ())))
     if size > MAX_CONTEXT_BYTES:
         raise InvalidInput(
             f"current_context: the action has {size} bytes as JSON, at most {MAX_CONTEXT_BYTES}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import anyio
 
@@ -16,19 +16,26 @@ from haltline.store.worker import Lanes
 
 _LEAST_SHARE_SECONDS = 0.02
 
+_NOT_A_PATH_ITSELF = re.compile(r"^~|[$*?{%]|://")
+"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no file
+has such a name says nothing about the file that is meant."""
+
 
 class _Batch:
     """Conditions that one thread runs in order; what is done and what is running can be seen from outside."""
 
-    def __init__(self, facts: Facts, configs: Sequence[ConditionConfig]) -> None:
+    def __init__(self, facts: Facts, configs: Sequence[ConditionConfig], *, gathers: bool) -> None:
         self.facts = facts
         self.configs = configs
+        self.gathers = gathers
         self.findings: list[Finding] = []
         self.done = 0
         self.abandoned = False
 
     def run(self) -> None:
-        """Run the conditions until all are done or nobody waits any more."""
+        """Gather what must be looked up, then run the conditions until all are done or nobody waits."""
+        if self.gathers:
+            self.facts = _gathered(self.facts)
         for config in self.configs:
             found = evaluate(self.facts, config)
             if self.abandoned:
@@ -40,49 +47,56 @@ class _Batch:
 
 async def run_conditions(
     lanes: Lanes, facts: Facts, configs: Sequence[ConditionConfig], seconds: float
-) -> tuple[Finding, ...]:
-    """Return the findings of the conditions, in their order, within a time.
+) -> tuple[Facts, tuple[Finding, ...]]:
+    """Return the facts as gathered, and the findings of the conditions in their order, within a time.
 
     They run in one thread, one after another, since each takes microseconds. One that does not return is left
     behind and reported as a failed check; the others go on in another thread with half of the remaining time.
+    Files are looked up once: where that does not return, nothing is known of them.
     """
     ends = anyio.current_time() + seconds
     findings: list[Finding] = []
     waiting = [config for config in configs if config.enabled]
+    enabled = len(waiting)
     while waiting:
         left = ends - anyio.current_time()
         if left <= 0:
-            return (*findings, *(late_check(config, seconds) for config in waiting))
-        batch = _Batch(facts, waiting)
+            return facts, (*findings, *(late_check(config, seconds) for config in waiting))
+        batch = _Batch(facts, waiting, gathers=len(waiting) == enabled)
         with anyio.move_on_after(max(left / 2, min(left, _LEAST_SHARE_SECONDS))):
             await lanes.run_abandonable(batch.run)
         batch.abandoned = True
-        done = batch.done
+        done, facts = batch.done, batch.facts
         findings += batch.findings
         if done < len(waiting):
             findings.append(late_check(waiting[done], seconds))
         waiting = waiting[done + 1 :]
-    return tuple(findings)
+    return facts, tuple(findings)
 
 
-def with_absent_files(facts: Facts) -> Facts:
-    """Return the facts with those of the action's files that provably do not exist yet.
+def _gathered(facts: Facts) -> Facts:
+    """Return the facts with those of the files to be modified that provably do not exist yet.
 
     Proof needs a workspace: without one nobody knows where a relative path starts. A path whose folder cannot
-    be looked into is not proved absent, and a dangling symbolic link exists.
+    be looked into is not proved absent, and a dangling symbolic link exists. Commands that cannot be analysed
+    prove nothing; the conditions that need the analysis report that.
     """
-    if facts.workspace is None or not facts.action.paths:
+    if facts.workspace is None:
         return facts
-    return replace(
-        facts, absent_files=frozenset(p for p in facts.action.paths if _is_absent(facts.path_key(p)))
-    )
-
-
-def _is_absent(path: str) -> bool:
     try:
-        os.lstat(path)
+        modified = facts.modified_files
+    except Exception:  # noqa: BLE001 - the conditions ask for the analysis again, and say what was wrong
+        modified = facts.action.paths
+    return facts.knowing_absent(frozenset(path for path in modified if _is_absent(facts, path)))
+
+
+def _is_absent(facts: Facts, path: str) -> bool:
+    if _NOT_A_PATH_ITSELF.search(path):
+        return False
+    try:
+        os.lstat(facts.path_key(path))
     except FileNotFoundError:
         return True
-    except OSError:
+    except (OSError, ValueError):
         return False
     return False

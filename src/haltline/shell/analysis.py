@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from haltline.shell.book import built_in
 from haltline.shell.engine import Engine
-from haltline.shell.tags import tag
 from haltline.shell.marks import display, known
+from haltline.shell.tags import tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,6 +182,11 @@ def analyze(
 
 MAX_SCRIPT = 64 * 1024
 
+_GAIN = frozenset(
+    {"sudo", "sudo-rs", "doas", "pkexec", "su", "runuser", "run0", "nsenter", "setpriv", "runas"}
+)
+"""Wrappers that run a command with other rights than the caller's."""
+
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:
     def read(path: str) -> str | None:
@@ -222,7 +227,26 @@ def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effec
         )
         for kind, target, recursive, force, reversible, rule_id, start, end, _ in engine.effects
     )
-    return tuple(dict.fromkeys(found))
+    gained = (
+        _gain(call, by_span.get((call.start, call.end)))
+        for call in engine.calls
+        if _GAIN.intersection(call.via)
+    )
+    return tuple(dict.fromkeys((*found, *gained)))
+
+
+def _gain(call: Call, environment: str | None) -> Effect:
+    """Return the effect of running a command with another's rights, whatever the command is."""
+    return Effect(
+        kind=EffectKind.PRIVILEGE,
+        target=display(" ".join(call.argv)),
+        recursive=False,
+        force=False,
+        reversible=True,
+        environment=environment,
+        rule_id=None,
+        span=(call.start, call.end),
+    )
 
 
 def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:

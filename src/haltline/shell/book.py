@@ -24,7 +24,23 @@ if TYPE_CHECKING:
     Detector = Callable[[Engine, Call], Flow | None]
 
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
-_VERSIONED_STEMS = frozenset("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump".split())
+_VERSIONED_STEMS = frozenset(
+    [
+        "python",
+        "pip",
+        "ruby",
+        "perl",
+        "php",
+        "node",
+        "lua",
+        "pypy",
+        "gcc",
+        "clang",
+        "java",
+        "postgres",
+        "pg_dump",
+    ]
+)
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
 
 
@@ -126,7 +142,7 @@ def _match_words(
 class Program:
     """What the book knows of one program."""
 
-    __slots__ = ("by_word", "detectors", "effect", "grammar", "name", "reads", "readers", "wildcard")
+    __slots__ = ("by_word", "detectors", "effect", "grammar", "name", "readers", "reads", "wildcard")
 
     def __init__(self, name: str, grammar: Grammar) -> None:
         self.name = name

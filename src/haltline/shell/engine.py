@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from haltline.shell import expand
 from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, Call, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known, without_marks
+from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
 from haltline.shell.scanner import LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
@@ -92,7 +92,7 @@ class Engine:
         self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target))
         self.effect(rule.effect, target or None, call, reversible=rule.reversible, rule_id=rule_id)
 
-    def effect(  # noqa: PLR0913  an effect has these parts
+    def effect(
         self,
         kind: str,
         target: str | None,
@@ -192,9 +192,7 @@ class Engine:
             return self.run_simple(node, environment, stdin, outer)
         return self.run_compound(node, environment, stdin, outer)
 
-    def run_compound(  # noqa: C901  one branch for each kind of compound command
-        self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call
-    ) -> Flow:
+    def run_compound(self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
         call = self.place(node, environment, stdin, outer)
         kind = node.kind
         if kind == "function":
@@ -548,13 +546,38 @@ class Engine:
 
 
 RUN_BY_NAME = frozenset(
-    "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR "
-    "GIT_ASKPASS SSH_ASKPASS BROWSER PROMPT_COMMAND LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND".split()
+    [
+        "PAGER",
+        "GIT_PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "GIT_EDITOR",
+        "GIT_SSH_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "BROWSER",
+        "PROMPT_COMMAND",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "FZF_DEFAULT_COMMAND",
+    ]
 )
 
 
 _LOADED_BY_NAME = frozenset(
-    "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP".split()
+    [
+        "LD_PRELOAD",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "ENV",
+        "PERL5OPT",
+        "RUBYOPT",
+        "PYTHONSTARTUP",
+    ]
 )
 
 

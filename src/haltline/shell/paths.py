@@ -34,12 +34,32 @@ class Zone(StrEnum):
 
 
 _SYSTEM_DEEP = frozenset(
-    "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Library usr cores Network efi".split()
+    [
+        "bin",
+        "boot",
+        "dev",
+        "etc",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "proc",
+        "sbin",
+        "sys",
+        "System",
+        "Library",
+        "usr",
+        "cores",
+        "Network",
+        "efi",
+    ]
 )
-_SYSTEM_SHALLOW = frozenset("var opt srv mnt media run snap nix private Applications Volumes".split())
+_SYSTEM_SHALLOW = frozenset(
+    ["var", "opt", "srv", "mnt", "media", "run", "snap", "nix", "private", "Applications", "Volumes"]
+)
 _SHALLOW_DEPTH = 1
 _USER_SOFTWARE = frozenset({"local", "src", "games", "share"})
-_VAR_STATE = frozenset("lib log db spool mail backups".split())
+_VAR_STATE = frozenset(["lib", "log", "db", "spool", "mail", "backups"])
 _HOMES = frozenset({"home", "Users"})
 _TEMPORARY_ROOTS = (
     ("tmp",),
@@ -52,7 +72,24 @@ _TEMPORARY_ROOTS = (
     ("run", "user"),
 )
 _SINKS = frozenset(
-    "null zero full tty stdin stdout stderr random urandom ptmx console fd pts tcp udp shm".split()
+    [
+        "null",
+        "zero",
+        "full",
+        "tty",
+        "stdin",
+        "stdout",
+        "stderr",
+        "random",
+        "urandom",
+        "ptmx",
+        "console",
+        "fd",
+        "pts",
+        "tcp",
+        "udp",
+        "shm",
+    ]
 )
 _REPOSITORIES = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|\Z|(?=[^\\/]))")

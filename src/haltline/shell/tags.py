@@ -79,16 +79,17 @@ def _in_words(argv: list[str]) -> str | None:
             value = word
         elif match is not None and match[1] is not None:
             value = match[1]
-        elif _ADDRESS.search(word) or name in _HOST_FIRST:
-            value = word
         elif (
-            name == "git"
-            and index == len(argv) - 1
-            and index > 1
-            and argv[1] in ("push", "merge", "reset", "branch")
+            _ADDRESS.search(word)
+            or name in _HOST_FIRST
+            or (
+                name == "git"
+                and index == len(argv) - 1
+                and index > 1
+                and argv[1] in ("push", "merge", "reset", "branch")
+            )
+            or (name in _RESOURCE_TOOLS and index > 1 and word[:1] != "-")
         ):
-            value = word
-        elif name in _RESOURCE_TOOLS and index > 1 and word[:1] != "-":
             value = word
         takes = match is not None and match[1] is None
         if value is not None:
@@ -99,6 +100,30 @@ def _in_words(argv: list[str]) -> str | None:
 
 
 _RESOURCE_TOOLS = frozenset(
-    "kubectl helm pulumi heroku fly flyctl railway vercel netlify dropdb createdb terraform gcloud az doctl argocd "
-    "aws psql mysql mongosh mongo pscale neonctl supabase".split()
+    [
+        "kubectl",
+        "helm",
+        "pulumi",
+        "heroku",
+        "fly",
+        "flyctl",
+        "railway",
+        "vercel",
+        "netlify",
+        "dropdb",
+        "createdb",
+        "terraform",
+        "gcloud",
+        "az",
+        "doctl",
+        "argocd",
+        "aws",
+        "psql",
+        "mysql",
+        "mongosh",
+        "mongo",
+        "pscale",
+        "neonctl",
+        "supabase",
+    ]
 )

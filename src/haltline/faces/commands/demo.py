@@ -94,7 +94,6 @@ async def _play(url: str, show: Callable[[int, Step], None]) -> list[Step]:
         show(len(steps), step)
 
     async with Guardrail.open(url) as agent:
-        await agent.prepare()
         done(await _first_check(agent))
     async with Guardrail.open(url) as agent:  # anew: what is known from here on comes from the file
         play = _Play(agent, agent.acting_as(Principal(PrincipalKind.HUMAN, user_name())))

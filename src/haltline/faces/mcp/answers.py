@@ -113,7 +113,6 @@ def _shape(tool: str, arguments: Any, failure: Mapping[str, Any]) -> dict[str, A
     """Return the output of a tool that people alone may use, saying no; nothing for the other tools."""
     if tool == ACKNOWLEDGE:
         halt_id = arguments.get("halt_id") if isinstance(arguments, Mapping) else None
-        command = settling_command(halt_id)
         return AcknowledgeHaltOutput(
             confirmed=False,
             halt_id=plain_id(halt_id) or "",
@@ -121,7 +120,7 @@ def _shape(tool: str, arguments: Any, failure: Mapping[str, Any]) -> dict[str, A
             session_can_resume=False,
             warnings=[
                 failure["message"],
-                f"Tell the user: a person settles this halt with `{command}` in a terminal.",
+                f"Tell the user: only a person settles a halt, in a terminal: `{settling_command(halt_id)}`",
                 f"Wait until they have, then call {CHECK} again: it brings their guidance.",
             ],
         ).model_dump(mode="json")
@@ -132,7 +131,7 @@ def _shape(tool: str, arguments: Any, failure: Mapping[str, Any]) -> dict[str, A
             current_values={},
             warnings=[
                 failure["message"],
-                "Tell the user: a person changes the configuration with `haltline config set` in a terminal.",
+                "Tell the user: only a person changes that, in a terminal: `haltline config set`",
             ],
         ).model_dump(mode="json")
     return {}

@@ -68,13 +68,13 @@ def claimed_streams() -> Iterator[tuple[int, int]]:
     incoming, outgoing, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
+    os.close(nothing)
     try:
         yield incoming, outgoing
-    finally:
+    finally:  # the duplicates stay open: a thread may still wait for the client's next line
         sys.stdout.flush()
         os.dup2(incoming, 0)
         os.dup2(outgoing, 1)
-        os.close(nothing)
 
 
 class _Connection:
@@ -121,7 +121,11 @@ class _Connection:
             await self._all_settled()
 
     def _read_chunk(self) -> bytes:
-        return os.read(self._incoming, _CHUNK_BYTES)
+        try:
+            return os.read(self._incoming, _CHUNK_BYTES)
+        except OSError as error:
+            logger.warning("the client can no longer be read: %s", error)
+            return b""
 
     def _note(self, message: JSONRPCMessage) -> None:
         """Remember a call until it is answered, or until the client cancels it: then nobody answers it."""
@@ -166,7 +170,7 @@ class _Connection:
             await self._to_client.send(SessionMessage(await self._refused(refusal)))
         finally:
             self._refusals -= 1
-            self._settled.set()
+            self._look_again()
 
     async def _refused(self, refusal: Refusal) -> JSONRPCResponse | JSONRPCError:
         if refusal.is_call and refusal.request_id is not None:
@@ -180,13 +184,17 @@ class _Connection:
         """Expect no answer to a call any more."""
         if isinstance(request_id, str | int):
             self._calls.pop(request_id, None)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Wake whoever waits for the last answer."""
         self._settled.set()
+        self._settled = anyio.Event()
 
     async def _all_settled(self) -> None:
         """Wait until every call has its answer, for as long as the grace lasts."""
         with anyio.move_on_after(self._grace):
             while self._calls or self._refusals:
-                self._settled = anyio.Event()
                 await self._settled.wait()
 
     async def _send(self, message: JSONRPCMessage) -> None:

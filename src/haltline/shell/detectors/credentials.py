@@ -32,13 +32,15 @@ _HINT = re.compile(
     r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc|\.npmrc|htpass|vault-|docker|\.env"
     r"|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4|ookies|keychain|wallet|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
 )
-_PATTERN_FIRST = frozenset("grep egrep fgrep rg ag sed awk gawk jq yq".split())
-_SENDS = frozenset("curl wget nc ncat netcat socat scp sftp rsync".split())
+_PATTERN_FIRST = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq"])
+_SENDS = frozenset(["curl", "wget", "nc", "ncat", "netcat", "socat", "scp", "sftp", "rsync"])
 _COPIES = frozenset({"cp", "tee", "dd"})
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root)[^/]*\.pem\Z", re.IGNORECASE)
 _ASKS = re.compile(r"token|secret|passw|credential|api.?key|private|auth", re.IGNORECASE)
 _GREP = Grammar("-e -f -A -B -C -m --include --exclude --exclude-dir -g -t -T --regexp --file --glob --type")
-_KEY_OPTIONS = frozenset("-i --key --cert --cacert -E --identity --private-key -inkey -CAfile -CAkey".split())
+_KEY_OPTIONS = frozenset(
+    ["-i", "--key", "--cert", "--cacert", "-E", "--identity", "--private-key", "-inkey", "-CAfile", "-CAkey"]
+)
 
 
 def is_credential(path: str) -> bool:

@@ -191,7 +191,7 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     if flow.text is not None:
         _judge(engine, call, judge, flow.text)
     else:
-        if call.appended and path == UNKNOWN or "{}" in path:
+        if (call.appended and path == UNKNOWN) or "{}" in path:
             engine.report("interpreters.pipe-to-shell", call, call.argv[0])
         engine.unknown("script", path, call)
     return Flow(None, PIPED | flow.taints)

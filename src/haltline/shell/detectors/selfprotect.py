@@ -21,9 +21,27 @@ _RUNTIME_SETTINGS = re.compile(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/)|\.codex/(?:config\.toml|hooks)|\.gemini/settings\.json|"
     r"\.cursor/hooks\.json)"
 )
-_READS = frozenset("check halts show explain doctor status version help rules hook mcp serve console".split())
-_SETTLES = frozenset("ack acknowledge resolve dismiss escalate strikes reset sessions session".split())
-_READING_VERBS = frozenset("get list show test verify export path".split())
+_READS = frozenset(
+    [
+        "check",
+        "halts",
+        "show",
+        "explain",
+        "doctor",
+        "status",
+        "version",
+        "help",
+        "rules",
+        "hook",
+        "mcp",
+        "serve",
+        "console",
+    ]
+)
+_SETTLES = frozenset(
+    ["ack", "acknowledge", "resolve", "dismiss", "escalate", "strikes", "reset", "sessions", "session"]
+)
+_READING_VERBS = frozenset(["get", "list", "show", "test", "verify", "export", "path"])
 
 
 def own_file(engine: Engine, call: Call, path: str) -> bool:

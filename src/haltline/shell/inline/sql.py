@@ -21,9 +21,40 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _DROPPED = frozenset(
-    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN TYPE "
-    "FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "
-    "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER".split()
+    [
+        "DATABASE",
+        "SCHEMA",
+        "TABLE",
+        "KEYSPACE",
+        "USER",
+        "ROLE",
+        "TABLESPACE",
+        "COLLECTION",
+        "OWNED",
+        "VIEW",
+        "INDEX",
+        "MATERIALIZED",
+        "COLUMN",
+        "TYPE",
+        "FUNCTION",
+        "PROCEDURE",
+        "SEQUENCE",
+        "EXTENSION",
+        "STREAM",
+        "TOPIC",
+        "PARTITION",
+        "CATALOG",
+        "WAREHOUSE",
+        "DOMAIN",
+        "BUCKET",
+        "CONSTRAINT",
+        "TRIGGER",
+        "POLICY",
+        "SUBSCRIPTION",
+        "PUBLICATION",
+        "FOREIGN",
+        "SERVER",
+    ]
 )
 
 
@@ -98,7 +129,7 @@ def _unfiltered(words: list[str]) -> bool:
     rest = words[words.index("WHERE") + 1 :]
     return rest[:1] == ["TRUE"] or (
         len(rest) >= 3 and rest[1] == "=" and rest[0] == rest[2] and len(rest) == 3
-    )  # noqa: PLR2004  1 = 1
+    )
 
 
 def _common_table(words: list[str]) -> str | None:
