@@ -75,6 +75,15 @@ class Place:
         )
         return Ended(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
 
+    def process_into_closed_pipe(self, *arguments: str) -> Ended:
+        """Run it with a standard output that nobody reads any more."""
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            return self.process(*arguments, capture_output=False, stdout=writing, stderr=subprocess.PIPE)
+        finally:
+            os.close(writing)
+
     def terminal(
         self, *arguments: str, type_in: str = "", environment: Mapping[str, str] | None = None
     ) -> Ended:

@@ -20,7 +20,7 @@ from haltline.faces.cli.output import Output, moment
 from haltline.records import HaltQuery
 from haltline.secrets import redact
 from haltline.service import Guardrail
-from haltline.store import spool_beside
+from haltline.store import open_store, spool_beside
 from haltline.store.spool import FileSpool
 
 _HELP = f"""\
@@ -100,6 +100,7 @@ def _exposed(path: Path | None) -> str | None:
 
 def _of_spool(options: Options) -> Iterator[Note]:
     try:
+        open_store(options.database)  # says clearly when the URL is of no known form; opens nothing yet
         spool = spool_beside(options.database)
     except HaltlineError as error:
         yield Note("spool", "unknown", redact(str(error)))
