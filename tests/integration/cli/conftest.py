@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -158,8 +159,8 @@ def call(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.folder)
 
-    def called(*arguments: str, key: str | None = None) -> Ended:
-        with pytest.MonkeyPatch.context() as patch:
+    def called(*arguments: str, stdin: bytes = b"", key: str | None = None) -> Ended:
+        with pytest.MonkeyPatch.context() as patch, _standard_input(stdin):
             if key is not None:
                 patch.setenv("HALTLINE_KEY", key)
             code = main(arguments)
@@ -169,5 +170,16 @@ def call(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return called
 
 
-def without_colors(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+@contextmanager
+def _standard_input(content: bytes) -> Iterator[None]:
+    """Let the descriptor of standard input be that of a file with this content."""
+    kept = os.dup(0)
+    with TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 0)
+            os.close(kept)
