@@ -99,6 +99,25 @@ class Place:
             process.wait()
             os.close(ours)
 
+    def half_terminal(self, *arguments: str, captured: str) -> int:
+        """Run it at a pseudo-terminal, but for one stream that is captured; return the exit code."""
+        ours, theirs = pty.openpty()
+        streams: dict[str, int] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        streams[captured] = subprocess.DEVNULL
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "haltline", *arguments],
+                env=self.environment,
+                cwd=self.folder,
+                timeout=SECONDS,
+                check=False,
+                **streams,  # type: ignore[call-overload]  # the names are those of the streams
+            )
+            return int(done.returncode)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+
     def guardrail(self, principal: Principal = PERSON) -> Guardrail:
         return Guardrail.open(self.url, principal=principal)
 
