@@ -281,7 +281,7 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
         if name in filters
     ]
     if "unacknowledged" in filters:
-        conditions.append(sa.text("halt_events.acknowledged = FALSE"))
+        conditions.append(sa.text("NOT halt_events.acknowledged"))
     page = (
         sa.select(*_halt_columns)
         .where(*conditions)
