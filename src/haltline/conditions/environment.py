@@ -20,17 +20,16 @@ _LAUNCHERS = frozenset({"python", "python3", "py", "npx", "bunx", "pipx", "uvx",
 """Programs that start another one which their words name: `python -m pytest`, `npx jest`."""
 
 _TASK_RUNNERS = frozenset(
-    {
-        *("npm", "yarn", "pnpm", "bun", "deno", "composer", "artisan", "go", "cargo", "mvn", "gradle", "gradlew"),
-        *("dotnet", "make", "just", "task", "mix", "rails", "rake", "bundle", "sbt", "bazel", "swift"),
-        *("manage.py", "django-admin", "invoke", "nx", "turbo", "poetry", "uv", "pdm", "hatch"),
-    }
+    (
+        "npm yarn pnpm bun deno composer artisan go cargo mvn gradle gradlew dotnet make just task mix rails rake"
+        " bundle sbt bazel swift manage.py django-admin invoke nx turbo poetry uv pdm hatch"
+    ).split()
 )
 _TASKS = frozenset(
-    {
-        *("test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"),
-        *("seed", "seeds", "db:seed", "db:fixtures:load", "db:setup", "loaddata", "fixtures"),
-    }
+    (
+        "test tests test:unit test:integration test:e2e e2e spec"
+        " seed seeds db:seed db:fixtures:load db:setup loaddata fixtures"
+    ).split()
 )
 """Words that make a task runner run tests or load fixtures: `npm run test`, `rails db:seed`."""
 
@@ -75,7 +74,7 @@ def test_production_mix(facts: Facts, config: ConditionConfig) -> Finding | None
     if strange:
         return finding(
             config,
-            f"The environment is declared as {quoted(declared or '')}, but the action touches {listed(strange)}",
+            f"The environment is declared as {declared}, but the action touches {listed(strange)}",
             {**evidence, "touches": list(strange)},
         )
     if declared is None and PRODUCTION in tags and len(tags) > 1:
@@ -142,7 +141,9 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
     declared = _declared(facts)
     for analysis in facts.analyses:
         tags = {*environments_in(analysis.text), *(effect.environment for effect in analysis.effects)}
-        if PRODUCTION in {declared, *tags} and any(_runs_tests(command.argv) for command in analysis.commands):
+        if PRODUCTION in {declared, *tags} and any(
+            _runs_tests(command.argv) for command in analysis.commands
+        ):
             return finding(
                 config,
                 f"Tests or fixtures would run against production: {quoted(analysis.text)}",

@@ -17,8 +17,8 @@ from haltline.store.worker import Lanes
 _LEAST_SHARE_SECONDS = 0.02
 
 _NOT_A_PATH_ITSELF = re.compile(r"^~|[$*?{%]|://")
-"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no file
-has such a name says nothing about the file that is meant."""
+"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no
+file has such a name says nothing about the file that is meant."""
 
 
 class _Batch:
