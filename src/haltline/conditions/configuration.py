@@ -116,7 +116,7 @@ def _require_minutes(row: ConditionRow) -> None:
         or not 1 <= minutes <= MAX_ESCALATION_MINUTES
     ):
         raise ConfigurationError(
-            f"{row.condition_name}: escalate_after_minutes: expected 1 to {MAX_ESCALATION_MINUTES}, or nothing"
+            f"{row.condition_name}: escalate_after_minutes: expected 1 to {MAX_ESCALATION_MINUTES} or nothing"
         )
 
 

@@ -20,16 +20,17 @@ _LAUNCHERS = frozenset({"python", "python3", "py", "npx", "bunx", "pipx", "uvx",
 """Programs that start another one which their words name: `python -m pytest`, `npx jest`."""
 
 _TASK_RUNNERS = frozenset(
-    (
-        "npm yarn pnpm bun deno composer artisan go cargo mvn gradle gradlew dotnet make just task mix rails rake"
-        " bundle sbt bazel swift manage.py django-admin invoke nx turbo poetry uv pdm hatch"
-    ).split()
+    {
+        *("npm", "yarn", "pnpm", "bun", "deno", "composer", "artisan", "go", "cargo", "mvn", "gradle"),
+        *("gradlew", "dotnet", "make", "just", "task", "mix", "rails", "rake", "bundle", "sbt", "bazel"),
+        *("swift", "manage.py", "django-admin", "invoke", "nx", "turbo", "poetry", "uv", "pdm", "hatch"),
+    }
 )
 _TASKS = frozenset(
-    (
-        "test tests test:unit test:integration test:e2e e2e spec"
-        " seed seeds db:seed db:fixtures:load db:setup loaddata fixtures"
-    ).split()
+    {
+        *("test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"),
+        *("seed", "seeds", "db:seed", "db:fixtures:load", "db:setup", "loaddata", "fixtures"),
+    }
 )
 """Words that make a task runner run tests or load fixtures: `npm run test`, `rails db:seed`."""
 
