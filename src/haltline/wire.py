@@ -393,7 +393,7 @@ def _items_fault(items: Iterable[tuple[int | str, Any]], depth: int) -> tuple[st
     return None
 
 
-def _number_fault(value: float | None) -> tuple[str, ...] | None:
+def _number_fault(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return ("expected a finite number",)
     if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:

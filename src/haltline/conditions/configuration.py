@@ -107,7 +107,7 @@ def parse_row(row: ConditionRow) -> ConditionConfig:
 
 
 def _require_minutes(row: ConditionRow) -> None:
-    minutes = row.escalate_after_minutes
+    minutes: Any = row.escalate_after_minutes
     if minutes is None:
         return
     if (
