@@ -146,7 +146,8 @@ def _id(number: int) -> str:
 
 def bench_import() -> None:
     """Time `import haltline` over bare Python, as whole processes, in turn."""
-    bare, ours = [], []
+    bare: list[float] = []
+    ours: list[float] = []
     for _ in range(30):
         for times, code in ((bare, "pass"), (ours, "import haltline")):
             started = time.perf_counter()

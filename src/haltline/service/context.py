@@ -56,16 +56,20 @@ class ServiceContext:
     new_id: Callable[[], str]
     workspace: str | None
     lanes: Lanes
+    spool_lanes: Lanes
+    unstored: Spool
     starting: anyio.Lock
     durable: bool
     started: bool = False
 
     async def start(self) -> None:
         """Bring the database up once; a failure is tried again at the next operation."""
-        if self.started:
-            return
+        if not self.started:
+            await self._start()
+
+    async def _start(self) -> None:
         async with self.starting:
-            if self.started:
+            if self.started:  # somebody else did it while this call waited
                 return
             if self.durable:
                 await self.lanes.run_abandonable(_configure_fingerprints)
@@ -98,11 +102,9 @@ class ServiceContext:
             StoreUnavailable: the database cannot be read.
         """
         await self.start()
-        while self.spool.pending():
+        while spooling.waiting(self):
             await spooling.replay(self)
-            if (
-                self.spool.pending()
-            ):  # somebody else is at it: what waits has to count before anything is decided
+            if spooling.waiting(self):  # somebody else is at it, and what waits has to count first
                 await anyio.sleep(_REPLAY_POLL_SECONDS)
         return await self.store.view(lookup)
 
@@ -140,14 +142,18 @@ class ServiceContext:
     async def spool_halts(
         self, halts: tuple[NewHalt, ...], token_hash: str | None, open_as: Session | None, deadline: float
     ) -> Stored:
-        """Write halts to the spool within the time that is left, and a little on top."""
+        """Write halts to the spool within the time that is left, and a little on top.
+
+        What not even the spool takes is kept in memory, so that it counts as soon as the database is back.
+        """
         event = spooling.event_of(halts, token_hash, open_as, utc_text(self.clock()))
         seconds = max(SPOOL_SECONDS, deadline - anyio.current_time())
         try:
             with anyio.fail_after(seconds):
-                await self.lanes.run_abandonable(lambda: self.spool.append(event))
-        except (OSError, TimeoutError) as error:
+                await self.spool_lanes.run_abandonable(lambda: self.spool.append(event))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the halt must not be forgotten
             logger.critical("halt could not be stored anywhere: %s (%s)", event, type(error).__name__)
+            self.unstored.append(event)
             return "nowhere"
         return "spool"
 

@@ -38,6 +38,7 @@ from haltline.service.settling import acknowledge
 from haltline.service.translation import event_of
 from haltline.settings import Settings
 from haltline.store import new_uuid, open_store, spool_beside
+from haltline.store.spool import MemorySpool
 from haltline.store.worker import Lanes
 from haltline.wire import (
     AcknowledgeHaltInput,
@@ -115,6 +116,8 @@ class Guardrail:
             new_id=new_id,
             workspace=None if workspace is None else str(Path(workspace).resolve()),
             lanes=Lanes("haltline-check", limit=16),
+            spool_lanes=Lanes("haltline-spool", limit=4),  # its own: stuck conditions must not hold it up
+            unstored=MemorySpool(),
             starting=anyio.Lock(),
             durable=url != "memory:",
         )
@@ -143,8 +146,10 @@ class Guardrail:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Let go of the database."""
+        """Let go of the database and of the threads."""
         await self._context.store.close()
+        for lanes in (self._context.lanes, self._context.spool_lanes):
+            lanes.close(timeout=0)
 
     async def prepare(self) -> None:
         """Bring the database up and load what checks need, so that the first one has its whole deadline.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from haltline import lifecycle
 from haltline.domain import HaltType, Principal, PrincipalKind, SessionState, Severity
-from haltline.errors import Conflict, NotFound
+from haltline.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from haltline.lifecycle import NewHalt
 from haltline.records import AuditEvent, Session, SessionLookup
 
 if TYPE_CHECKING:
     from haltline.service.context import ServiceContext
+    from haltline.store.spool import Claim, Spool
 
 logger = logging.getLogger(__name__)
 
@@ -38,38 +40,78 @@ def event_of(
     return {"at": at, "token_hash": token_hash, "session": session, "halts": [asdict(halt) for halt in halts]}
 
 
+def waiting(context: ServiceContext) -> bool:
+    """Whether halts wait for the database, in the spool or in memory.
+
+    Raises:
+        StoreUnavailable: the spool cannot be looked at.
+    """
+    try:
+        return context.unstored.pending() or context.spool.pending()
+    except OSError as error:
+        raise _unreadable(error) from error
+
+
 async def replay(context: ServiceContext) -> int:
     """Hand every spooled halt to the database, by id: replaying the same one twice changes nothing.
 
-    Returns how many were handed over. A halt of no session goes to the audit log.
+    Returns how many were handed over. A halt of no session goes to the audit log. When the time is up, what
+    was handed over so far is forgotten, so that the next one goes on from there.
 
     Raises:
-        StoreError: the database failed; the spool keeps what it has.
+        StoreError: the database failed, or the spool cannot be read; the spool keeps what it has.
     """
-    count = 0
-    with context.spool.claim() as claim:
-        for event in claim.events:
-            count += await _replay_event(context, event)
-        context.spool.finish(claim)
+    count = await _replay(context, context.unstored) + await _replay(context, context.spool)
     if count:
         logger.warning("replayed %d halts from the spool", count)
     return count
 
 
+async def _replay(context: ServiceContext, spool: Spool) -> int:
+    manager = spool.claim()
+    try:
+        # In a thread, because a disk may hang, and a lock. If the time is up meanwhile, nobody refers to the
+        # manager once that thread is done: the claim ends with it.
+        claim = await context.spool_lanes.run_abandonable(manager.__enter__)
+    except OSError as error:
+        raise _unreadable(error) from error
+    done = halts = 0
+    try:
+        for event in claim.events:
+            halts += await _replay_event(context, event)
+            done += 1
+        if not claim.events:  # only lines that are no events, which were put aside
+            spool.finish(claim)
+    finally:
+        if done:
+            _finish(spool, claim, done)
+        manager.__exit__(None, None, None)
+    return halts
+
+
+def _finish(spool: Spool, claim: Claim, done: int) -> None:
+    try:
+        spool.finish(claim, done)
+    except OSError as error:  # they are handed over once more, by their ids
+        logger.warning("the spool cannot be cut down: %s", error)
+
+
+def _unreadable(error: OSError) -> StoreUnavailable:
+    return StoreUnavailable(f"the spool cannot be read ({error}), and what waits there must count first")
+
+
 async def _replay_event(context: ServiceContext, event: Mapping[str, Any]) -> int:
-    """Hand one event over; one that this version cannot make out is kept whole in the audit log."""
+    """Hand one event over; one that cannot be recorded as it is, is kept whole in the audit log."""
     try:
         halts = [_halt_of(halt, event["at"]) for halt in event["halts"]]
         open_as = _session_of(context, event)
-    except (KeyError, TypeError, ValueError) as error:
-        logger.warning(
-            "an event of the spool makes no sense (%s); it is kept in the audit log", type(error).__name__
-        )
-        unread = AuditEvent(str(REPLAYER), "spool.unreadable", "", None, {"event": dict(event)})
+        for halt in halts:
+            await _replay_halt(context, event["token_hash"], open_as, halt)
+    except (AttributeError, InvalidInput, KeyError, TypeError, ValueError) as error:
+        logger.warning("an event of the spool makes no sense (%s): see the audit log", type(error).__name__)
+        unread = AuditEvent(str(REPLAYER), "spool.unreadable", "", None, {"event": json.dumps(event)})
         await context.store.note((unread,))
         return 0
-    for halt in halts:
-        await _replay_halt(context, event["token_hash"], open_as, halt)
     return len(halts)
 
 

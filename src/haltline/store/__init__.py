@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from haltline.domain import digest
 from haltline.errors import InvalidInput
 from haltline.store.port import Store
 
@@ -66,7 +67,11 @@ def open_store(url: str | None = None, *, clock: Callable[[], datetime] | None =
 
 
 def spool_beside(url: str | None = None) -> Spool:
-    """Return the spool for a database: a file beside a SQLite database, else in the user data directory."""
+    """Return the spool for a database: a file beside a SQLite database, else in the user data directory.
+
+    Each database on PostgreSQL has its own, whoever connects to it: what one could not take is handed to that
+    one, and halts nothing in another.
+    """
     from haltline.store.spool import FileSpool, MemorySpool  # noqa: PLC0415 - see open_store
 
     chosen = default_url() if url is None else url
@@ -74,11 +79,25 @@ def spool_beside(url: str | None = None) -> Spool:
         return MemorySpool()
     if chosen.startswith(_SQLITE):
         return FileSpool(Path(f"{_sqlite_path(chosen)}.spool"))
-    return FileSpool(_user_data() / "haltline.spool")
+    return FileSpool(_user_data() / f"{_postgres_name(chosen)}.spool")
 
 
 def _sqlite_path(url: str) -> Path:
     return Path(url.removeprefix(_SQLITE)).absolute()
+
+
+def _postgres_name(url: str) -> str:
+    """Return a file name for a database on PostgreSQL, made of where it lies."""
+    import sqlalchemy as sa  # noqa: PLC0415 - see open_store
+
+    parsed = sa.make_url(url.replace("postgres://", "postgresql://", 1))
+    place = [
+        parsed.host,
+        parsed.port,
+        parsed.database,
+        *(parsed.query.get(name) for name in ("host", "port")),
+    ]
+    return f"postgresql-{digest(place)[:16]}"
 
 
 def _user_data() -> Path:

@@ -1,7 +1,7 @@
 """The key that masks of secrets are fingerprinted with: one for each user, made when it is first needed.
 
-Two masks of one secret look the same, before and after a restart, and nobody without the key can tell which of
-two guesses a mask stands for.
+Two masks of one secret look the same, before and after a restart, and nobody without the key can tell which
+of two guesses a mask stands for.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _read(path: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Write a key beside its place and link it there, so that nobody reads half of one and the first one stays."""
+    """Write a key beside its place and link it there: nobody reads half of one, and the first one stays."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

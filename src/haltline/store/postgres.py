@@ -1,13 +1,14 @@
 """The store on PostgreSQL: asynchronous psycopg, so that a frozen server freezes nobody.
 
 A synchronous driver hangs for as long as a stopped server holds its socket, whatever its timeouts say; every
-wait here ends when the caller's deadline does. A connection whose wait was cut short cannot be used again, so
-the pool is discarded then, and the next call after recovery begins with a new one.
+wait here ends when the caller's deadline does. A connection whose wait was cut short is not used again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import select
+import sys
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from haltline.domain import SessionState
-from haltline.errors import HaltlineError, InvalidInput, StoreUnavailable
+from haltline.errors import InvalidInput, StoreUnavailable
 from haltline.records import (
     ApiKey,
     AuditEntry,
@@ -54,6 +55,10 @@ _SERVER_SETTINGS = (
 )
 
 
+class _ConnectionLost(StoreUnavailable):
+    """The connection broke before anything was committed."""
+
+
 class PostgresStore:
     """A PostgreSQL database.
 
@@ -79,7 +84,7 @@ class PostgresStore:
             if not await self._transact(engine, migrations.is_current):
                 await self._transact(engine, _migrate)
         except BaseException:
-            await engine.dispose(close=False)
+            await engine.dispose()
             raise
         self._engine = engine
 
@@ -185,6 +190,7 @@ class PostgresStore:
             connect_args=_connect_arguments(self._url),
         )
         sa.event.listen(engine.sync_engine, "connect", _leave_json_as_text)
+        sa.event.listen(engine.sync_engine, "checkout", _notice_hang_up)
         return engine
 
     def _started(self) -> AsyncEngine:
@@ -209,25 +215,17 @@ class PostgresStore:
                 return await self._transact(self._started(), function)
             except TryAgain:
                 continue
-        return await self._transact(self._started(), function)
+        try:
+            return await self._transact(self._started(), function)
+        except TryAgain as error:
+            raise StoreUnavailable(f"PostgreSQL: {error}") from error
 
     async def _transact(self, engine: AsyncEngine, function: Callable[[sa.Connection], T]) -> T:
+        """Run in a transaction; once more when the connection was one from before a restart of the server."""
         try:
-            async with engine.begin() as connection:
-                return await connection.run_sync(function)
-        except sa.exc.SQLAlchemyError as error:
-            meaning = failure(error, "postgresql")
-            if isinstance(meaning, StoreUnavailable):
-                await engine.dispose(close=False)
-            raise meaning from error
-        except HaltlineError:
-            raise  # the transition's refusal; the connection is in order
-        except OSError as error:
-            await engine.dispose(close=False)
-            raise StoreUnavailable(f"PostgreSQL: {error}") from error
-        except asyncio.CancelledError:
-            await engine.dispose(close=False)
-            raise
+            return await _run(engine, function)
+        except _ConnectionLost:
+            return await _run(engine, function)
 
     def _health(self, connection: sa.Connection) -> StoreHealth:
         facts = {
@@ -242,6 +240,22 @@ class PostgresStore:
             f"{name} is off: the last commits may be lost in a crash, halts included" for name in weak
         )
         return StoreHealth(facts, warnings)
+
+
+async def _run(engine: AsyncEngine, function: Callable[[sa.Connection], T]) -> T:
+    """Run in a transaction. SQLAlchemy gives up a connection that broke or whose wait was cut short."""
+    committing = False
+    try:
+        async with engine.begin() as connection:
+            result = await connection.run_sync(function)
+            committing = True
+    except sa.exc.SQLAlchemyError as error:
+        if isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated and not committing:
+            raise _ConnectionLost(f"PostgreSQL: the connection broke ({error.orig})") from error
+        raise failure(error, "postgresql") from error
+    except OSError as error:
+        raise StoreUnavailable(f"PostgreSQL: {error}") from error
+    return result
 
 
 def _migrate(connection: sa.Connection) -> None:
@@ -278,3 +292,20 @@ def _leave_json_as_text(connection: Any, _record: object) -> None:
     from psycopg.types.string import TextLoader  # noqa: PLC0415 - see _parsed
 
     connection.adapters.register_loader("jsonb", TextLoader)
+
+
+def _notice_hang_up(connection: Any, _record: object, _proxy: object) -> None:
+    """Take no connection from the pool whose server has gone; costs microseconds, a ping a round trip.
+
+    Nothing arrives unasked on an idle connection, except the end of it.
+    """
+    if _is_readable(connection.driver_connection.pgconn.socket):
+        raise sa.exc.InvalidatePoolError("the server has closed this connection")
+
+
+def _is_readable(descriptor: int) -> bool:
+    if sys.platform == "win32":
+        return bool(select.select([descriptor], [], [], 0)[0])
+    waiting = select.poll()  # select() itself takes no descriptor beyond 1,023
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(0))

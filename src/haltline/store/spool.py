@@ -16,6 +16,7 @@ import json
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,8 +48,8 @@ class Spool(Protocol):
     def claim(self) -> contextlib.AbstractContextManager[Claim]:
         """Take what waits, alone; what is not finished inside is there again afterwards."""
 
-    def finish(self, claim: Claim) -> None:
-        """Forget claimed events: every one of them was handed over."""
+    def finish(self, claim: Claim, count: int | None = None) -> None:
+        """Forget the first `count` of the claimed events, or all: they were handed over."""
 
 
 class FileSpool:
@@ -95,10 +96,18 @@ class FileSpool:
                     self.path.replace(self._claimed)
             yield self._read()
 
-    def finish(self, claim: Claim) -> None:
-        """Delete what was claimed."""
+    def finish(self, claim: Claim, count: int | None = None) -> None:
+        """Delete what was claimed, or keep the events that come after the first `count`.
+
+        Raises:
+            OSError: the disk did not take what is left; everything is still claimed.
+        """
+        left = () if count is None else claim.events[count:]
         for file in claim.files:
-            file.unlink(missing_ok=True)
+            if left:
+                _rewrite(file, b"".join(map(_line, left)))
+            else:
+                file.unlink(missing_ok=True)
 
     def _read(self) -> Claim:
         if not self._claimed.exists():
@@ -147,10 +156,11 @@ class FileSpool:
 
 
 class MemorySpool:
-    """A spool that lasts as long as the process, beside the in-memory store."""
+    """A spool that lasts as long as the process: beside the in-memory store, and for what no disk takes."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
+        self._claiming = threading.Lock()
 
     def append(self, event: Mapping[str, Any]) -> None:
         """Add an event."""
@@ -162,12 +172,18 @@ class MemorySpool:
 
     @contextlib.contextmanager
     def claim(self) -> Iterator[Claim]:
-        """Take what waits."""
-        yield Claim(tuple(json.loads(line) for line in self._lines))
+        """Take what waits; others get an empty claim meanwhile."""
+        if not self._claiming.acquire(blocking=False):
+            yield Claim(())
+            return
+        try:
+            yield Claim(tuple(json.loads(line) for line in self._lines))
+        finally:
+            self._claiming.release()
 
-    def finish(self, claim: Claim) -> None:
-        """Forget what was claimed."""
-        del self._lines[: len(claim.events)]
+    def finish(self, claim: Claim, count: int | None = None) -> None:
+        """Forget what was claimed, or its first `count` events."""
+        del self._lines[: len(claim.events) if count is None else count]
 
 
 def _line(event: Mapping[str, Any]) -> bytes:
@@ -188,6 +204,16 @@ def _ends_a_line(descriptor: int) -> bool:
         return True
     os.lseek(descriptor, -1, os.SEEK_END)
     return os.read(descriptor, 1) == b"\n"
+
+
+def _rewrite(path: Path, content: bytes) -> None:
+    """Put other content in a file's place, so that a crash leaves the one or the other."""
+    draft = path.with_name(f"{path.name}.draft")
+    with open(draft, "wb", opener=_for_owner) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
 
 
 def _for_owner(path: str, flags: int) -> int:

@@ -82,6 +82,8 @@ class DatabaseFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._identity: tuple[int, int] | None = None
+        self._size = 0
+        self._never_shrinks = False
 
     def prepare(self) -> None:
         """Make the directory and the file, for their owner alone, unless they exist.
@@ -93,18 +95,23 @@ class DatabaseFile:
         try:
             self._refuse_network()
             self._make()
-            self._identity = self._look()
+            found = self._look()
         except OSError as error:
             raise StoreUnavailable(f"SQLite: {self.path} cannot be made or read: {error}") from error
+        self._identity = (found.st_dev, found.st_ino)
+        # Without WAL, a transaction that is taken back may leave the file smaller than it was meanwhile.
+        self._never_shrinks = journal_mode(library().sqlite_version_info) == "wal"
+        self._size = found.st_size if self._never_shrinks else 0
 
     def check(self) -> None:
-        """Notice that the file was deleted or replaced since it was opened.
+        """Notice that the file was deleted, replaced or cut off since it was opened.
 
-        SQLite itself goes on writing to a deleted file, and what it writes is lost.
+        SQLite itself goes on writing to such a file, and what it writes is lost.
 
         Raises:
             StoreUnavailable: it was.
         """
+        known_size = self._size  # before the look: other threads see the file grow meanwhile
         try:
             found = self._look()
         except OSError as error:
@@ -112,11 +119,18 @@ class DatabaseFile:
                 f"SQLite: {self.path} is gone or cannot be read ({error.strerror}). Restore it: it is not "
                 "made anew, because an empty database would have forgotten every halt."
             ) from error
-        if found != self._identity:
+        if (found.st_dev, found.st_ino) != self._identity:
             raise StoreUnavailable(
                 f"SQLite: {self.path} is another file than the one that was opened. Restart this process if "
                 "it was replaced on purpose."
             )
+        if found.st_size < known_size:
+            raise StoreUnavailable(
+                f"SQLite: {self.path} was cut off: it had {known_size} bytes and has {found.st_size}. "
+                "Restore it, or restart this process if it was made smaller on purpose."
+            )
+        if self._never_shrinks:
+            self._size = found.st_size
 
     def connect(self) -> Any:
         """Return a connection with every setting made.
@@ -192,9 +206,8 @@ class DatabaseFile:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
-    def _look(self) -> tuple[int, int]:
-        found = os.stat(self.path)  # noqa: PTH116 - before every transaction; Path.stat takes three times as long
-        return found.st_dev, found.st_ino
+    def _look(self) -> os.stat_result:
+        return os.stat(self.path)  # noqa: PTH116 - before every transaction; Path.stat takes three times as long
 
 
 def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:

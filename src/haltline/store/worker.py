@@ -12,6 +12,7 @@ import contextlib
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -95,14 +96,15 @@ class Lanes:
         """End the threads that are free, and wait for them; those that are stuck end with their call.
 
         Args:
-            timeout: how long to wait for each, in seconds.
+            timeout: how long to wait for them all, in seconds.
         """
+        ends = time.monotonic() + timeout
         with self._lock:
             threads, self._threads = self._threads, []
         for _ in threads:
             self._queue.put(None)
         for thread in threads:
-            thread.join(timeout)
+            thread.join(max(0.0, ends - time.monotonic()))
 
     def _submit(self, call: _Call[Any]) -> None:
         if os.getpid() != self._pid:  # threads do not survive a fork

@@ -56,9 +56,11 @@ def _print_refusal(error: BaseException, *, as_json: bool) -> None:
     )
     reason = answer["halt_reasons"][0]["description"]
     text = json.dumps(answer) if as_json else f"HALT  {reason}\nNext: {answer['recommended_action']}"
-    with contextlib.suppress(Exception):  # the exit code says it where nothing can be printed
+    try:
         print(text)  # noqa: T201 - the answer
         _flush()
+    except Exception:  # noqa: BLE001 - the exit code says it where nothing can be printed
+        _abandon_output()
 
 
 def _command(given: list[str]) -> int:
@@ -134,6 +136,6 @@ def _flush() -> None:
 
 
 def _abandon_output() -> None:
-    """Keep the interpreter from writing to a pipe that nobody reads when it ends."""
+    """Keep the interpreter from writing what cannot be written when it ends: it would change the exit code."""
     with contextlib.suppress(Exception):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -163,6 +163,15 @@ class Output:
         return textwrap.wrap(text, self._columns - indent, break_on_hyphens=False) or [""]
 
     @staticmethod
+    def flush() -> None:
+        """Hand over what was printed.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        sys.stdout.flush()
+
+    @staticmethod
     def _write(text: str) -> None:
         if sys.stdout is None:
             raise OSError("standard output is closed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -71,9 +72,12 @@ Exit codes: 0 proceed (also: with caution), 3 ask a person first, 2 halt, whatev
 def command(options: Options, /, session: str | None, workspace: str | None, **flags: Any) -> Decision:
     """Check, print the answer, and return the verdict."""
     request, problem = _request(session, flags)
-    answer = _answer(options, workspace, request, problem)
-    _print(Output(options), answer)
-    return Decision(answer["verdict"])
+    with contextlib.ExitStack() as at_end:
+        answer = _answer(options, workspace, request, problem, at_end)
+        output = Output(options)
+        _print(output, answer)
+        output.flush()
+        return Decision(answer["verdict"])
 
 
 def _request(session: str | None, flags: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
@@ -118,7 +122,11 @@ def _fields(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer(
-    options: Options, workspace: str | None, request: dict[str, Any], problem: str | None
+    options: Options,
+    workspace: str | None,
+    request: dict[str, Any],
+    problem: str | None,
+    at_end: contextlib.ExitStack,
 ) -> dict[str, Any]:
     """Return the service's answer, also to what could not be asked; a refusal where there is no service."""
     reason = ReasonCode.BAD_REQUEST
@@ -130,15 +138,23 @@ def _answer(
         guardrail = Guardrail.open(options.database, settings=settings, workspace=workspace)
     except InvalidInput as error:
         return refusal(ReasonCode.DATABASE_UNAVAILABLE.value, redact(str(error)))
+    at_end.callback(_let_go, guardrail)
     guardrail.prepare()
     answer = (
         guardrail.check_halt_conditions(request)
         if problem is None
         else guardrail.refuse_check(reason, problem, request.get("session_token"))
     )
-    if answer.reason_code is None:
-        guardrail.close()  # after a failure the database may be stuck, and the answer does not wait for it
     return answer.model_dump(mode="json")
+
+
+def _let_go(guardrail: Guardrail) -> None:
+    """Close the database after the answer was given: a database that is stuck holds up no answer.
+
+    Nothing that happens here, not even an interrupt, makes a second answer out of one.
+    """
+    with contextlib.suppress(BaseException):
+        guardrail.close()
 
 
 def _print(output: Output, answer: Mapping[str, Any]) -> None:
