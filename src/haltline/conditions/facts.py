@@ -98,7 +98,9 @@ class Action:
             summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
         if self.tool_arguments is not None:
             summary["tool_arguments"] = self.tool_arguments
-        shown: dict[str, Any] = redact(summary)  # nothing stored, a digest included, may help to guess a secret
+        shown: dict[str, Any] = redact(
+            summary
+        )  # nothing stored, a digest included, may help to guess a secret
         return shown
 
     @cached_property
