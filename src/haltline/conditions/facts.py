@@ -98,9 +98,8 @@ class Action:
             summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
         if self.tool_arguments is not None:
             summary["tool_arguments"] = self.tool_arguments
-        shown: dict[str, Any] = redact(
-            summary
-        )  # nothing stored, a digest included, may help to guess a secret
+        # Nothing that is stored, a digest included, may help to guess a secret.
+        shown: dict[str, Any] = redact(summary)
         return shown
 
     @cached_property
