@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from haltline.conditions.catalogue import CATALOGUE
 from haltline.conditions.condition import ConditionConfig, quoted
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.facts import Facts
-from haltline.domain import Finding, HaltType, ReasonCode, Severity
+from haltline.domain import Finding, HaltType, ReasonCode, Severity, canonical_json
 from haltline.secrets import redact
 
 logger = logging.getLogger(__name__)
@@ -19,11 +20,15 @@ def evaluate(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Run one condition; an exception becomes a critical finding, and every text of a finding is redacted."""
     try:
         found = CATALOGUE[config.condition_name].check(facts, config)
+        if found is None:
+            return None
+        shown = _redacted(found)
+        canonical_json(shown.evidence)  # what has no JSON could neither be stored nor recognised again
     except Exception as error:  # noqa: BLE001 - a check that fails must halt, whatever it raised
-        problem = redact(f"{type(error).__name__}: {error}")
+        problem = _storable(redact(f"{type(error).__name__}: {error}"))
         logger.error("condition %s failed: %s", config.condition_name, problem)  # noqa: TRY400 - no traceback: unredacted
         return failed_check(config.condition_name, config.halt_type, problem)
-    return None if found is None else _redacted(found)
+    return shown
 
 
 def failed_check(condition_name: str, halt_type: HaltType, problem: str) -> Finding:
@@ -71,9 +76,20 @@ def _redacted(found: Finding) -> Finding:
         condition_name=found.condition_name,
         halt_type=found.halt_type,
         severity=found.severity,
-        description=redact(found.description),
-        evidence=redact(found.evidence),
+        description=_storable(redact(found.description)),
+        evidence=_storable(redact(found.evidence)),
         waivable=found.waivable,
         reason_code=found.reason_code,
-        annotations=redact(found.annotations),
+        annotations=_storable(redact(found.annotations)),
     )
+
+
+def _storable(value: Any) -> Any:
+    """Return a value with texts that every database takes: what escapes spell out need not be Unicode."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_storable(key): _storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(item) for item in value]
+    return value
