@@ -13,7 +13,6 @@ from judging import changes, facts
 import haltline.shell
 from haltline.conditions.facts import Action, Facts, ProposedChanges, normalise_path
 
-
 TEMPORARY = "/tmp"  # noqa: S108 - a name in commands that nobody runs
 
 
