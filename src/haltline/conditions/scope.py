@@ -64,7 +64,7 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     if strays:
         text = f"Outside the scope boundary: {listed(strays)}"
         return finding(config, text, {**evidence, "outside": sorted(strays)})
-    if not result.comparable:
+    if not result.comparable and changes_something(facts):
         text = "The scope boundary names nothing that this action could be compared with"
         return finding(config, text, evidence, severity=Severity.LOW)
     return None
