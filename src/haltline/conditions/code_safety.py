@@ -25,6 +25,15 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
     )
 
 
+def _dependents(facts: Facts) -> dict[str, tuple[str, ...]]:
+    """Return the files that use each file of the action, however its path is spelled."""
+    changes = facts.action.changes
+    users: dict[str, list[str]] = {}
+    for path, files in (changes.dependents if changes else {}).items():
+        users.setdefault(facts.path_key(path), []).extend(files)
+    return {path: tuple(users.get(facts.path_key(path), ())) for path in facts.action.paths}
+
+
 def breaking_changes(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find changes whose tests fail, or that nothing tests although other files depend on them."""
     changes = facts.action.changes
@@ -32,7 +41,7 @@ def breaking_changes(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     if changes.tests_pass is False:
         return finding(config, "Tests fail with the proposed changes", {"action": facts.action.digest})
-    used = tuple(path for path in facts.action.paths if changes.dependents.get(path))
+    used = tuple(path for path, users in _dependents(facts).items() if users)
     if changes.has_tests or not used:
         return None
     return finding(
@@ -52,15 +61,12 @@ def no_rollback_plan(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 def unknown_dependencies(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find files that use a file to be modified and were neither read nor named."""
-    changes = facts.action.changes
-    if changes is None:
-        return None
     known = {facts.path_key(path) for path in (*facts.files_read, *facts.action.paths)}
     unchecked = tuple(
         dict.fromkeys(
             user
-            for path in facts.action.paths
-            for user in changes.dependents.get(path, ())
+            for users in _dependents(facts).values()
+            for user in users
             if facts.path_key(user) not in known
         )
     )

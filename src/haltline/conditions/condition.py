@@ -8,6 +8,10 @@ from typing import Any
 
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
+from haltline.secrets import redact
+
+MAX_QUOTE = 600
+"""Longest text that a description quotes, in characters: five of them fit the 4,000 of a description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,22 @@ def finding(
     )
 
 
+def quoted(text: str) -> str:
+    """Return a text as a description quotes it: a very long one in part, saying so.
+
+    It is redacted before it is cut, for half a secret is not recognised as one.
+    """
+    if len(text) <= MAX_QUOTE:
+        return text
+    return f"{redact(text)[:MAX_QUOTE]}… ({len(text):,} characters)"
+
+
+def times(count: int) -> str:
+    """Return how often something happened, in words."""
+    return "1 time" if count == 1 else f"{count} times"
+
+
 def listed(items: tuple[str, ...], most: int = 5) -> str:
     """Return items as a person would list them, the number of the remaining ones in words."""
-    shown = ", ".join(items[:most])
+    shown = ", ".join(quoted(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from itertools import combinations
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
 from haltline.conditions.facts import Facts
 from haltline.conditions.scope import PRODUCTION
 from haltline.domain import Finding, HaltType, Severity
@@ -16,20 +16,34 @@ STAGING = "staging"
 _TEST_RUNNERS = frozenset(
     {"pytest", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "playwright", "cypress"}
 )
-_TEST_WORDS = frozenset({"test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"})
-"""Words that make a task runner run tests: `npm run test`, `go test`, `manage.py test`, `rails test`."""
+_LAUNCHERS = frozenset({"python", "python3", "py", "npx", "bunx", "pipx", "uvx", "php", "ruby", "node"})
+"""Programs that start another one which their words name: `python -m pytest`, `npx jest`."""
 
-_FIXTURE_WORDS = frozenset(
-    {"seed", "db:seed", "db:fixtures:load", "loaddata", "fixtures", "seeds", "db:setup"}
+_TASK_RUNNERS = frozenset(
+    {
+        *("npm", "yarn", "pnpm", "bun", "deno", "composer", "artisan", "go", "cargo", "mvn", "gradle", "gradlew"),
+        *("dotnet", "make", "just", "task", "mix", "rails", "rake", "bundle", "sbt", "bazel", "swift"),
+        *("manage.py", "django-admin", "invoke", "nx", "turbo", "poetry", "uv", "pdm", "hatch"),
+    }
 )
+_TASKS = frozenset(
+    {
+        *("test", "tests", "test:unit", "test:integration", "test:e2e", "e2e", "spec"),
+        *("seed", "seeds", "db:seed", "db:fixtures:load", "db:setup", "loaddata", "fixtures"),
+    }
+)
+"""Words that make a task runner run tests or load fixtures: `npm run test`, `rails db:seed`."""
 
 
 def _declared(facts: Facts) -> str | None:
-    """Return the canonical name of the declared environment, or as written when nobody knows it."""
+    """Return the canonical name of the declared environment, or as written when nobody knows it.
+
+    A blank one declares nothing.
+    """
     written = facts.action.environment
     if written is None:
         return None
-    return environment_of(written) or written.strip().lower()
+    return environment_of(written) or written.strip().lower() or None
 
 
 def _tagged(facts: Facts) -> dict[str, str]:
@@ -61,7 +75,7 @@ def test_production_mix(facts: Facts, config: ConditionConfig) -> Finding | None
     if strange:
         return finding(
             config,
-            f"The environment is declared as {declared}, but the action touches {listed(strange)}",
+            f"The environment is declared as {quoted(declared or '')}, but the action touches {listed(strange)}",
             {**evidence, "touches": list(strange)},
         )
     if declared is None and PRODUCTION in tags and len(tags) > 1:
@@ -109,8 +123,10 @@ def credential_confusion(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 
 def shared_instances(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Find services that production and another environment both use."""
-    names = {environment_of(name) or name.lower(): set(services) for name, services in facts.services.items()}
+    """Find services that two environments both use."""
+    names: dict[str, set[str]] = {}
+    for name, services in facts.services.items():
+        names.setdefault(environment_of(name) or name.strip().lower(), set()).update(services)
     shared = tuple(
         f"{service} ({first}, {second})"
         for first, second in combinations(sorted(names), 2)
@@ -125,20 +141,25 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
     """Find tests or fixtures that would run against a store of production."""
     declared = _declared(facts)
     for analysis in facts.analyses:
-        on_production = declared == PRODUCTION or PRODUCTION in environments_in(analysis.text)
-        if on_production and any(_runs_tests(command.argv) for command in analysis.commands):
+        tags = {*environments_in(analysis.text), *(effect.environment for effect in analysis.effects)}
+        if PRODUCTION in {declared, *tags} and any(_runs_tests(command.argv) for command in analysis.commands):
             return finding(
                 config,
-                f"Tests or fixtures would run against production: {analysis.text}",
+                f"Tests or fixtures would run against production: {quoted(analysis.text)}",
                 {"environment": declared, "action": facts.action.digest},
             )
     return None
 
 
 def _runs_tests(argv: tuple[str, ...]) -> bool:
-    """Whether a command runs tests or loads fixtures, by its program and its words."""
-    words = {posixpath.basename(word) for word in argv[:1]} | set(argv[1:])
-    return bool(words & _TEST_RUNNERS or set(argv[1:]) & (_TEST_WORDS | _FIXTURE_WORDS))
+    """Whether a command runs tests or loads fixtures, by its program and what that is told to do."""
+    names = [posixpath.basename(word) for word in argv]
+    if not names:
+        return False
+    program, words = names[0], set(names[1:])
+    if program in _LAUNCHERS:
+        return bool(words & _TEST_RUNNERS or (words & _TASK_RUNNERS and words & _TASKS))
+    return program in _TEST_RUNNERS or (program in _TASK_RUNNERS and bool(words & _TASKS))
 
 
 CONDITIONS = (

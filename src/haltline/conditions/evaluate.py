@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 
 from haltline.conditions.catalogue import CATALOGUE
-from haltline.conditions.condition import ConditionConfig
+from haltline.conditions.condition import ConditionConfig, quoted
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, ReasonCode, Severity, canonical_json
@@ -74,7 +74,7 @@ def failed_check(condition_name: str, halt_type: HaltType, problem: str) -> Find
         condition_name=condition_name,
         halt_type=halt_type,
         severity=Severity.CRITICAL,
-        description=f"Halt check failed: {problem}",
+        description=f"Halt check failed: {quoted(problem)}",
         evidence={"problem": problem},
         waivable=False,
         reason_code=ReasonCode.CHECK_FAILED,
@@ -101,7 +101,7 @@ def broken_configuration(configuration: Configuration) -> Iterator[Finding]:
             condition_name=name,
             halt_type=condition.halt_type if condition else HaltType.EXECUTION,
             severity=Severity.CRITICAL,
-            description=redact(f"Halt check failed: configuration unreadable ({problem})"),
+            description=f"Halt check failed: configuration unreadable ({quoted(redact(problem))})",
             evidence={"problem": redact(problem)},
             waivable=False,
             reason_code=ReasonCode.CONFIGURATION_UNREADABLE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding
+from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding, quoted, times
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity, canonical_json
 from haltline.text.errors import classify_error, mask_volatile, names_in, similarity
@@ -21,7 +21,7 @@ def three_strikes(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     return finding(
         config,
-        f"Task has failed {facts.attempts} times. Context may be contaminated.",
+        f"Task has failed {times(facts.attempts)}. Context may be contaminated.",
         {"task_id": facts.task_id, "attempts": facts.attempts},
         waivable=facts.recorded_attempts < limit,
     )
@@ -79,7 +79,7 @@ def unknown_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     return finding(
         config,
-        f"An error of no known kind: {unknown[-1]}",
+        f"An error of no known kind: {quoted(unknown[-1])}",
         {"task_id": facts.task_id, "errors": sorted({mask_volatile(error) for error in unknown})},
     )
 
@@ -111,7 +111,7 @@ def repeated_failure(facts: Facts, config: ConditionConfig) -> Finding | None:
         return None
     return finding(
         config,
-        f"The tool {last.tool} has failed {failures} times in a row with the same arguments",
+        f"The tool {last.tool} has failed {times(failures)} in a row with the same arguments",
         {"tool": last.tool, "arguments": last.arguments, "failures": failures},
     )
 

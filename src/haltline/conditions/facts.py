@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 
 _WRITING_EFFECTS = frozenset({"write", "overwrite"})
+UNDECIDED = "…"
+"""What stands in the target of an effect for what the text of a command does not decide."""
+
 _NOBODYS_FILES = ("/dev/", "/tmp/", "/var/tmp/", "/proc/self/")  # noqa: S108 - paths that are left out
 
 
@@ -150,19 +153,27 @@ class Facts:
         """How often the task has failed: the greater of what the agent says and what was recorded."""
         return max(self.declared_attempts or 0, self.recorded_attempts)
 
-    @cached_property
+    @property
     def analyses(self) -> tuple[Analysis, ...]:
-        """What each command of the action would do."""
+        """What each command of the action would do, analysed once.
+
+        Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it computes,
+        so that one analysis that hangs would hang every check.
+        """
         if not self.action.commands:
             return ()
-        from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
+        known: tuple[Analysis, ...] | None = self.__dict__.get("_analyses")
+        if known is None:
+            from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
 
-        return tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
+            known = tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
+            self.__dict__["_analyses"] = known
+        return known
 
     @property
     def is_analysed(self) -> bool:
         """Whether `analyses` is at hand; where it is not, asking for it may take long."""
-        return not self.action.commands or "analyses" in self.__dict__
+        return not self.action.commands or "_analyses" in self.__dict__
 
     @property
     def modified_files(self) -> tuple[str, ...]:
@@ -176,8 +187,14 @@ class Facts:
             for effect in analysis.effects
             if effect.kind in _WRITING_EFFECTS and effect.target
         )
-        own = (path for path in written if "…" not in path and not path.startswith(_NOBODYS_FILES))
+        own = (path for path in written if UNDECIDED not in path and not self._is_nobodys(path))
         return tuple(dict.fromkeys((*self.action.paths, *own)))
+
+    def _is_nobodys(self, path: str) -> bool:
+        key = self.path_key(path)
+        if self.workspace is not None and key.startswith(f"{self.workspace}/"):
+            return False
+        return key.startswith(_NOBODYS_FILES)
 
     def knowing_absent(self, paths: frozenset[str]) -> Facts:
         """Return the same facts, their analyses kept, with the files that provably do not exist yet."""

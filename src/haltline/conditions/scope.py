@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
+from haltline.secrets import redact
 from haltline.text.environments import environment_of
 from haltline.text.instructions import conflicts
 from haltline.text.requirements import missing_slots
@@ -94,14 +95,14 @@ def ambiguous_requirements(facts: Facts, config: ConditionConfig) -> Finding | N
         return None
     return finding(
         config,
-        f'The instruction "{instruction}" does not say: {", ".join(missing)}',
+        f'The instruction "{quoted(instruction)}" does not say: {", ".join(missing)}',
         {"instruction": instruction, "missing": list(missing)},
     )
 
 
 def conflicting_instructions(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find two instructions that cannot both be followed; the description quotes them side by side."""
-    found = conflicts(facts.instructions)
+    found = conflicts(redact(facts.instructions))  # it quotes in part, and half a secret would pass for none
     if not found:
         return None
     pairs = tuple(f'"{conflict.earlier}" against "{conflict.later}"' for conflict in found)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed
-from haltline.conditions.facts import Facts
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
+from haltline.conditions.facts import UNDECIDED, Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import scan
+from haltline.secrets.fingerprints import fingerprint
 from haltline.text.personal_data import find_personal_data
+
+_CHANGES_OF_FILES = frozenset({"delete", "overwrite", "write"})
 
 
 def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -21,7 +24,7 @@ def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None
     decisive = (denied or verdicts)[0]
     return finding(
         config,
-        f"{decisive.reason}. {decisive.advice}",
+        f"{quoted(decisive.reason)}. {quoted(decisive.advice)}",
         {
             "action": facts.action.digest,
             "rules": sorted({verdict.rule_id for verdict in verdicts}),
@@ -65,9 +68,11 @@ def secrets_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a nested value, keys included."""
+    """Yield every text in a nested value, keys and whole numbers included."""
     if isinstance(value, str):
         yield value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _texts(key)
@@ -79,20 +84,24 @@ def _texts(value: Any) -> Iterator[str]:
 
 def data_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find personal data with a valid checksum; its severity follows where it goes."""
-    kinds: set[str] = set()
-    places: list[str] = []
+    found: dict[str, set[tuple[str, str]]] = {}
     for place, value in _places_to_scan(facts).items():
-        found = {item.kind for text in _texts(value) for item in find_personal_data(text)}
-        if found:
-            kinds |= found
-            places.append(place)
-    if not kinds:
+        data = {
+            (str(item.kind), fingerprint(text[item.start : item.end]))
+            for text in _texts(value)
+            for item in find_personal_data(text)
+        }
+        if data:
+            found[place] = data
+    if not found:
         return None
-    local = places == ["proposed content"]
+    kinds = tuple(sorted({kind for data in found.values() for kind, _ in data}))
+    marks = {place: sorted(f"{kind}:{mark}" for kind, mark in data) for place, data in found.items()}
+    local = set(found) == {"proposed content"}
     return finding(
         config,
-        f"Personal data ({listed(tuple(sorted(kinds)))}) in {listed(tuple(places))}",
-        {"kinds": sorted(kinds), "places": places, "action": facts.action.digest},
+        f"Personal data ({listed(kinds)}) in {listed(tuple(found))}",
+        {"data": marks, "action": facts.action.digest},
         severity=Severity.LOW if local else None,
     )
 
@@ -116,9 +125,18 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
     )
 
 
+def _unknown_parts(facts: Facts) -> Iterator[str]:
+    """Yield what the analysis does not know, and changes to files that the text does not decide."""
+    for analysis in facts.analyses:
+        yield from (part.what for part in analysis.unknown)
+        for effect in analysis.effects:
+            if effect.kind in _CHANGES_OF_FILES and effect.target and UNDECIDED in effect.target:
+                yield f"{effect.kind} of {effect.target}"
+
+
 def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find commands whose effects could not be determined."""
-    unknown = tuple(dict.fromkeys(part.what for analysis in facts.analyses for part in analysis.unknown))
+    unknown = tuple(dict.fromkeys(_unknown_parts(facts)))
     if not unknown:
         return None
     return finding(

@@ -7,17 +7,20 @@ from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
 
 _CRITICAL_SCORE = 9
-_MEDIUM_BAND = 2
+_MEDIUM_SCORE = 5
 
 
 def uncertainty_scale(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Find a score in a band that matters: 9 and above critical, the threshold high, two below medium."""
+    """Find a score in a band that matters: from 9 critical, from the threshold high, from 5 medium.
+
+    The threshold moves the high band alone.
+    """
     score = facts.uncertainty
     threshold = config.threshold["threshold"]
-    if score is None or score < threshold - _MEDIUM_BAND:
+    if score is None or score < min(_MEDIUM_SCORE, threshold):
         return None
     evidence = {"score": score, "action": facts.action.digest}
-    if score >= max(_CRITICAL_SCORE, threshold):
+    if score >= _CRITICAL_SCORE:
         text = f"Uncertainty is {score:g} of 10: halt immediately"
         return finding(config, text, evidence, severity=Severity.CRITICAL)
     if score >= threshold:
@@ -31,7 +34,7 @@ CONDITIONS = (
         name="uncertainty_scale",
         halt_type=HaltType.UNCERTAINTY,
         severity=Severity.HIGH,
-        summary="The uncertainty score reaches the threshold; 9 and 10 are critical, two below it medium.",
+        summary="The uncertainty score reaches the threshold; 9 and 10 are critical, 5 and 6 medium.",
         advice="Ask the user about what is uncertain.",
         check=uncertainty_scale,
         threshold={

@@ -1,30 +1,33 @@
-"""Secrets that only their place gives away: `password=`, `Bearer`, URI userinfo, command-line options.
+"""Secrets that only their name gives away: `password=`, `"api_key":`, `--token`.
 
 Such findings never block; they are redacted wherever Haltline stores or prints, and flagged in calls.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log2
 from typing import TYPE_CHECKING
 
 from haltline.secrets.keynames import (
     FRAGMENTS,
+    KEY_WORDS,
     NOT_SECRET_NAMES,
     NOT_SECRET_SUFFIXES,
+    PASSWORD_ENDINGS,
     PASSWORD_NAMES,
     SECRET_NAMES,
+    WEAK_ENDINGS,
 )
 from haltline.secrets.model import Hit, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.placeholders import is_placeholder, is_template
-from haltline.secrets.validators import decode_base64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME_LIMIT = 48
-_VALUE_LIMIT = 512
+_VALUE_LIMIT = 256
 _QUOTES = "\"'`"
 _MINIMUM_PASSWORD = 6
 _MINIMUM_SECRET = 8
@@ -38,142 +41,111 @@ _ASSIGNMENT = (
     r"(?:=>|:=|={1,3}|:|,|\(|>)[ \t]{0,8}(?:[rbuf]{1,2}(?=[\"']))?"
 )
 _OPTION = r"[\w\-]{0,40}[ \t=]{1,8}"
-_UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,512}"
-_USERINFO = r"[^\s/:@\"'<>?#]{0,100}:([^\s/@\"'<>]{3,256})@[A-Za-z0-9\[$]"
-_BEARER = r"earer[ \t]{1,4}(?:\\?[\"'])?([A-Za-z0-9._~+/=\-]{16,2000})"
-_BASIC = r"asic[ \t]{1,4}([A-Za-z0-9+/_\-]{8,512}={0,2})"
-_CURL_USER = r"(?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'$]{1,100}:([^\s\"']{3,256})"
-_MYSQL_OPTION = (
-    r"(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n|;&]{0,200}?[ \t])?"
-    r"-p[\"']?([^\s\"'$-][^\s\"']{4,128})"
+_UNQUOTED = r"[^\s\"'`<>,;|&(){}\[\]\\]{6,256}"
+_IDENTIFIER = r"[A-Za-z_$@][A-Za-z_]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
+_REFERENCE = (
+    r"(?:self|this|request|req|config|settings|os|process|args|options|params|data|env)\b.*"
+    r"|(?:[a-z]+_)*pass(?:word|wd)?(?:_[a-z]+)*|.*\(.*|None|null|nil|true|false|True|False"
 )
-_SSHPASS = r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"'$-][^\s\"']{4,128})"
-_SPOKEN = (
-    r"(?:password|passphrase|secret|token|api key)[ \t]{1,3}(?:is|was)[: \t]{1,3}[\"'`]?([^\s\"'`]{6,256})"
-)
-
-# What stands by itself: a text that must occur, the expression to run then, and the rule to report.
-_PHRASES = (
-    ("curl", _CURL_USER, "basic-password"),
-    ("mysql", _MYSQL_OPTION, "password"),
-    ("mariadb", _MYSQL_OPTION, "password"),
-    ("sshpass", _SSHPASS, "password"),
-)
-
-_IDENTIFIER = r"[A-Za-z_$@][A-Za-z_$]*(?:(?:\.|::|->|_|-|/)[A-Za-z_$]+[0-9]{0,2})*"
 _HASH = r"(?:sha(?:1|256|384|512)[-:=])[A-Za-z0-9+/=]+|\$2[aby]\$.*"
 _NUMBER = r"[-+0-9.,:eExX_ %/T]+|0[xX][0-9a-fA-F]+"
-_DUMMY_PASSWORDS = frozenset(
-    {
-        "pass",
-        "password",
-        "passwd",
-        "pwd",
-        "secret",
-        "token",
-        "user",
-        "username",
-        "pw",
-        "postgres",
-        "root",
-        "admin",
-    }
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_PLAIN_WORD = r"[A-Za-z][A-Za-z0-9 _!@#$%^&*+=?~.\-]{3,63}"
+_USER_NAME = r"(?i)(?:user(?:name)?|uid|user id|login|account)[\"']?\]?[ \t]{0,20}(?:=>|=|:|[ \t])"
+_CONSTANT = r"[A-Z][A-Z0-9_]*"
+_NEAR_USER = 200
+_LONG_KEY = 32
+DUMMY_PASSWORDS = frozenset(
+    {"pass", "password", "passwd", "pwd", "secret", "token", "user", "username", "pw"}
 )
 
 
-def find_in_context(text: str) -> list[Hit]:
-    """Return the values of a text that stand where secrets stand and look like one."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+def find_in_context(text: str, lowered: str) -> list[Hit]:
+    """Return the values of a text that are assigned to a secret's name and look like a secret.
+
+    Args:
+        text: what to search.
+        lowered: the same in lower case, of the same length.
+    """
     hits: list[Hit] = []
     for fragment in FRAGMENTS:
         if fragment in lowered:
             hits.extend(_assigned(text, lowered, fragment))
-    hits.extend(_in_headers_and_addresses(text, lowered))
-    for needle, expression, rule in _PHRASES:
-        if needle in lowered:
-            hits.extend(_everywhere(text, expression, rule))
-    if " is " in lowered or " was " in lowered:
-        hits.extend(_spoken(text, lowered))
     return hits
 
 
-def _in_headers_and_addresses(text: str, lowered: str) -> Iterator[Hit]:
-    if "@" in text:
-        for position in _positions(text, "://"):
-            yield from _captured(text, position + 3, _USERINFO, "uri-password")
-    for position in _positions(lowered, "bearer"):
-        yield from _captured(text, position + 1, _BEARER, "bearer-token")
-    yield from _basic(text, lowered)
+def lower(text: str) -> str:
+    """Return a text in lower case, with every character where it was.
+
+    A few characters become several when lowered; they stay as they are.
+    """
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
 
-def _positions(text: str, literal: str) -> Iterator[int]:
+def positions(text: str, literal: str) -> Iterator[int]:
+    """Yield where a literal stands in a text."""
     position = text.find(literal)
     while position >= 0:
         yield position
         position = text.find(literal, position + len(literal))
 
 
-def _captured(text: str, position: int, expression: str, rule: str) -> Iterator[Hit]:
-    """Yield what an expression captures at a position, unless it only stands for a secret."""
-    match = compiled(expression).match(text, position)
-    if match is None or _stands_for_a_secret(match[1]) or match[1].lower() in _DUMMY_PASSWORDS:
-        return
-    yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
-
-
-def _everywhere(text: str, expression: str, rule: str) -> Iterator[Hit]:
-    for match in compiled(expression).finditer(text):
-        if not _stands_for_a_secret(match[1]):
-            yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
-
-
-def _spoken(text: str, lowered: str) -> Iterator[Hit]:
-    for match in compiled(_SPOKEN).finditer(lowered):
-        start, end = match.span(1)
-        value = text[start:end].rstrip(".,;)")
-        if is_secret_value("", value, "password", quoted=True):
-            yield Hit("password", Tier.CONTEXT, start, start + len(value), value)
-
-
-def _basic(text: str, lowered: str) -> Iterator[Hit]:
-    pattern = compiled(_BASIC)
-    for position in _positions(lowered, "basic "):
-        match = pattern.match(text, position + 1)
-        pair = decode_base64(match[1]) if match else None
-        if match and pair and b":" in pair and pair.isascii():
-            yield Hit("basic-credentials", Tier.CONTEXT, match.start(1), match.end(1), match[1])
-
-
-def _stands_for_a_secret(value: str) -> bool:
+def stands_for_a_secret(value: str) -> bool:
+    """True when a value is a template or a placeholder."""
     return is_template(value) or is_placeholder(value)
 
 
 def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
-    assignment = compiled(_ASSIGNMENT)
-    for position in _positions(lowered, fragment):
-        match = assignment.match(text, position + len(fragment))
-        option = None
-        if match is None:
-            option = compiled(_OPTION).match(text, position + len(fragment))
-        found = match or option
+    """Yield the values assigned to names that hold a fragment, or given to options of such a name."""
+    assignment, option = compiled(_ASSIGNMENT), compiled(_OPTION)
+    for position in positions(lowered, fragment):
+        if fragment == "key" and not lowered.endswith(KEY_WORDS, 0, position):
+            continue
+        after = position + len(fragment)
+        found = assignment.match(text, after)
+        name = ""
         if found is None:
-            continue
-        begin = _name_start(text, position)
-        name = lowered[begin : position + len(fragment)] + _name_rest(lowered, position + len(fragment))
-        if match is None and not name.startswith("--"):
-            continue
-        kind = kind_of_name(name)
-        if not kind:
-            continue
+            found = option.match(text, after)
+            name = _name(lowered, position) if found else ""
+            if not found or not name.startswith("-"):
+                continue
         span = _value_span(text, found.end())
         if span is None:
             continue
+        name = name or _name(lowered, position)
+        kind = kind_of_name(name)
+        if not kind or (found[0].endswith("(") and not name.startswith("set")):
+            continue
         start, end, quoted = span
         value = text[start:end]
-        if is_secret_value(name, value, kind, quoted=quoted):
+        if is_secret_value(name, value, kind, quoted=quoted) or (
+            kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted)
+        ):
             yield Hit(kind, Tier.CONTEXT, start, end, value)
+
+
+def _is_plain_password(text: str, position: int, value: str, name: str, *, quoted: bool) -> bool:
+    """True when a word is assigned as a password beside a user's name, or to a variable of the environment.
+
+    `password = open_sesame` alone could be a reference; after `user = Aladdin` it is a password.
+    """
+    if not compiled(_PLAIN_WORD).fullmatch(value) or stands_for_a_secret(value):
+        return False
+    if value.lower() in DUMMY_PASSWORDS or value.lower() in name:
+        return False
+    start = _name_start(text, position)
+    if compiled(_USER_NAME).search(text, max(0, start - _NEAR_USER), start):
+        return quoted or compiled(_REFERENCE).fullmatch(value) is None
+    written = text[start : position + len(name)]
+    constant = compiled(_CONSTANT).match(written)
+    return constant is not None and text.startswith("=", constant.end() + start) and value.isalnum()
+
+
+def _name(lowered: str, position: int) -> str:
+    return lowered[_name_start(lowered, position) : position] + _name_rest(lowered, position)
 
 
 def _name_start(text: str, position: int) -> int:
@@ -208,8 +180,11 @@ def _value_span(text: str, start: int) -> tuple[int, int, bool] | None:
     return start, start + len(value), False
 
 
+@lru_cache(maxsize=4096)
 def kind_of_name(name: str) -> str:
     """Return "password" or "secret-value" for a name that secrets are kept under, else an empty text.
+
+    "long-secret-value" is for names such as `vendor_key`, of which only long random values are secrets.
 
     The last word decides: `token_url` names a URL, `max_tokens` a number, `publicKey` a public key.
     """
@@ -217,30 +192,48 @@ def kind_of_name(name: str) -> str:
     squeezed = plain.replace("_", "").replace("-", "").replace(".", "")
     if squeezed.endswith(NOT_SECRET_SUFFIXES) or any(word in squeezed for word in NOT_SECRET_NAMES):
         return ""
-    if any(word in squeezed for word in PASSWORD_NAMES):
+    if (
+        any(word in squeezed for word in PASSWORD_NAMES)
+        or plain.endswith(PASSWORD_ENDINGS)
+        or plain in {"pass", "pw"}
+    ):
         return "password"
     if any(word in squeezed for word in SECRET_NAMES):
         return "secret-value"
+    if plain.endswith(WEAK_ENDINGS):
+        return "long-secret-value"
     return ""
 
 
 def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
     """True when a value under such a name looks like a secret rather than a reference, a name or a number."""
     least = _MINIMUM_PASSWORD if kind == "password" else _MINIMUM_SECRET
-    if len(value) < (least if quoted or kind == "password" else _MINIMUM_UNQUOTED):
+    if kind == "long-secret-value":
+        least = _LONG_KEY
+    if len(value) < (least if quoted or kind == "password" else max(least, _MINIMUM_UNQUOTED)):
         return False
-    if _stands_for_a_secret(value) or value.lower() in _DUMMY_PASSWORDS or value.lower() in name:
+    has_digit = compiled(r"[0-9]").search(value) is not None
+    has_letter = compiled(r"[^\W0-9_]").search(value) is not None
+    has_symbol = quoted and kind == "password" and compiled(r"[!@#$%^&*+=?~]").search(value) is not None
+    if not has_letter or not (has_digit or has_symbol):
         return False
     if any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH)):
         return False
-    if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@")):
+    if " " in value or "://" in value or value.startswith(("/", "./", "../", "~/", "$", "%", "@", "#")):
         return False
-    has_digit = any(character.isdigit() for character in value)
-    has_letter = any(character.isalpha() for character in value)
-    if kind == "password":
-        has_symbol = any(character in "!@#$%^&*+=?~" for character in value)
-        return has_letter and (has_digit or (has_symbol and quoted))
-    return has_digit and has_letter and entropy(value) >= _MINIMUM_ENTROPY
+    if value.lower() in DUMMY_PASSWORDS or value.lower() in name or stands_for_a_secret(value):
+        return False
+    if compiled(_UUID).fullmatch(value) and not _may_be_uuid(name):
+        return False
+    return kind == "password" or entropy(value) >= _MINIMUM_ENTROPY
+
+
+def _may_be_uuid(name: str) -> bool:
+    """True for names under which vendors do keep secrets in the form of a UUID; elsewhere UUIDs are public."""
+    squeezed = name.replace("_", "").replace("-", "").replace(".", "")
+    return any(
+        word in squeezed for word in ("apikey", "apitoken", "authtoken", "accesstoken", "clientsecret")
+    )
 
 
 def entropy(value: str) -> float:

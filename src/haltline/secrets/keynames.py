@@ -4,9 +4,15 @@ All in lower case, without `_`, `-` and `.`.
 """
 
 # Looked for in the text first; whatever follows needs one of them.
-FRAGMENTS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "auth")
+FRAGMENTS = ("pass", "pwd", "_pw", "secret", "token", "key", "cred", "auth", "_pat")
 
 PASSWORD_NAMES = ("password", "passwd", "passphrase", "pwd", "passwort")
+
+# Looked for at the end of the name, with its hyphens and underscores.
+PASSWORD_ENDINGS = ("_pass", "-pass", "_pw", "-pw", "dbpass", "userpass", "authpass")
+
+# Only long random values under these are secrets.
+WEAK_ENDINGS = ("_key", "-key", "_pat", "-pat", "_auth", "-auth")
 
 SECRET_NAMES = (
     "secret",
@@ -37,6 +43,16 @@ SECRET_NAMES = (
     "apisecret",
     "credential",
     "authorization",
+)
+
+# "key" alone is too common a word: only after one of these it is looked at.
+_KEY_KINDS = (
+    "api access private auth account master encryption signing service shared sharedaccess subscription "
+    "integration write storage app application consumer client hmac license deploy admin secret"
+)
+KEY_WORDS = tuple(f"{kind}{joint}" for kind in _KEY_KINDS.split() for joint in ("", "_", "-", ".", " ")) + (
+    "_",
+    "-",
 )
 
 # A name that ends so says something about a secret, and does not hold it.
@@ -100,6 +116,16 @@ NOT_SECRET_SUFFIXES = (
 
 NOT_SECRET_NAMES = (
     "publickey",
+    "cachekey",
+    "sortkey",
+    "partitionkey",
+    "idempotencykey",
+    "objectkey",
+    "groupkey",
+    "hostkey",
+    "lookupkey",
+    "bypass",
+    "compass",
     "pubkey",
     "publishable",
     "tokeniz",

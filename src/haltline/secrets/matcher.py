@@ -1,9 +1,8 @@
 """Finds vendor tokens in linear time.
 
-Long token runs are found first; documented literals are looked for only inside those runs, all of them by
-one expression; at each literal one bounded, anchored expression is matched; then an offline check decides
-the tier.
-Literals with other characters than a run's are looked for by plain substring search.
+Tokens are long and hold no blanks. So only words of sixteen characters and more are looked at, and in them
+one expression looks for the documented literals where a token can begin; on nearly every text that ends it.
+Where a literal stands, one bounded, anchored expression is matched and an offline check decides the tier.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from haltline.secrets.model import Format, Hit, Tier
 from haltline.secrets.patterns import compiled
-from haltline.secrets.placeholders import is_placeholder, is_sequence
+from haltline.secrets.placeholders import is_filler, is_placeholder, is_sequence
 from haltline.secrets.validators import VALIDATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_RUN = r"[A-Za-z0-9_.\-]{16,}"
-_RUN_LITERAL = r"[A-Za-z0-9_.\-]+"
+    from haltline.secrets.words import LongWords
+
 _BLOB = r"[A-Za-z0-9+/=_-]{1024,}"
 _BLOB_LENGTH = 1024
 _STRONG_LITERAL = 6
@@ -29,11 +28,19 @@ _CHECKED = frozenset({"crc32-hex", "discord", "github", "jwt", "pypi"})
 
 
 class _Catalogue(NamedTuple):
-    """The formats, arranged for searching."""
+    """The formats, arranged for searching.
+
+    Attributes:
+        expression: finds, after any character that is no letter and no digit, a literal that begins a token.
+        by_literal: the formats to try at each literal, those of longer literals first.
+        needles: literals that stand inside tokens.
+        spaced: literals that hold a blank.
+    """
 
     expression: re.Pattern[str]
     by_literal: dict[str, tuple[Format, ...]]
     needles: tuple[str, ...]
+    spaced: tuple[str, ...]
 
 
 def trie_expression(literals: Iterable[str]) -> str:
@@ -55,9 +62,6 @@ def _catalogue() -> _Catalogue:
 
     literals = {literal for form in FORMATS for literal in form.literals}
     inside = {literal for form in FORMATS if form.lead for literal in form.literals}
-    in_runs = {literal for literal in literals if compiled(_RUN_LITERAL).fullmatch(literal)}
-    # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`.
-    expression = f"(?<![A-Za-z0-9]){trie_expression(in_runs - inside)}|{trie_expression(in_runs & inside)}"
     by_literal = {
         literal: tuple(
             form
@@ -68,7 +72,11 @@ def _catalogue() -> _Catalogue:
         )
         for literal in literals
     }
-    return _Catalogue(re.compile(expression), by_literal, tuple(sorted(literals - in_runs)))
+    spaced = tuple(literal for literal in literals if " " in literal)
+    # A token begins where no letter or digit stands before it: `task-…` is not `sk-…`. Only that character
+    # is consumed, since the last one of a literal may be what the next one follows.
+    expression = f"[^A-Za-z0-9](?=({trie_expression(literals - inside - set(spaced))}))"
+    return _Catalogue(re.compile(expression), by_literal, tuple(inside), spaced)
 
 
 @cache
@@ -84,12 +92,25 @@ def _lead(form: Format) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9]){form.lead}\Z")
 
 
-def find_tokens(text: str) -> list[Hit]:
-    """Return the vendor tokens of a text, in no particular order; the same token may be matched twice."""
+class Tokens(NamedTuple):
+    """What was found in one text.
+
+    Attributes:
+        hits: the tokens, in no particular order; the same token may be matched twice.
+        begun: where a literal stands that no token follows; the rest may stand elsewhere.
+    """
+
+    hits: list[Hit]
+    begun: list[int]
+
+
+def find_tokens(words: LongWords) -> Tokens:
+    """Return the vendor tokens of a text."""
     catalogue = _catalogue()
-    hits: list[Hit] = []
+    text = words.text
+    tokens = Tokens([], [])
     blobs: list[tuple[int, int]] | None = None
-    for start, literal in _literals(text, catalogue):
+    for start, literal in _literals(words, catalogue):
         for form in catalogue.by_literal[literal]:
             hit = _match(text, start, form)
             if hit is None:
@@ -98,21 +119,31 @@ def find_tokens(text: str) -> list[Hit]:
                 blobs = _blobs(text) if blobs is None else blobs
                 if any(begin <= start < end for begin, end in blobs):
                     continue
-            hits.append(hit)
+            tokens.hits.append(hit)
             break
-    return hits
+        else:
+            tokens.begun.append(start)
+    return tokens
 
 
-def _literals(text: str, catalogue: _Catalogue) -> Iterator[tuple[int, str]]:
-    search = catalogue.expression.finditer
-    for run in compiled(_RUN).finditer(text):
-        for found in search(text, run.start(), run.end()):
-            yield found.start(), found[0]
-    for needle in catalogue.needles:
-        position = text.find(needle)
-        while position >= 0:
-            yield position, needle
-            position = text.find(needle, position + len(needle))
+def _literals(words: LongWords, catalogue: _Catalogue) -> Iterator[tuple[int, str]]:
+    joined = words.joined
+    if len(joined) > 1:
+        for found in catalogue.expression.finditer(joined):
+            yield words.place(found.start() + 1), found[1]
+        for needle in catalogue.needles:
+            if needle in joined:
+                yield from _everywhere(words.text, needle)
+    for literal in catalogue.spaced:
+        if literal in words.text:
+            yield from _everywhere(words.text, literal)
+
+
+def _everywhere(text: str, literal: str) -> Iterator[tuple[int, str]]:
+    position = text.find(literal)
+    while position >= 0:
+        yield position, literal
+        position = text.find(literal, position + len(literal))
 
 
 def _blobs(text: str) -> list[tuple[int, int]]:
@@ -128,11 +159,11 @@ def _match(text: str, position: int, form: Format) -> Hit | None:
     for literal, body in _bodies(form):
         if text.startswith(literal, position):
             match = body.match(text, position)
-            return None if match is None else _judge(text, match, form)
+            return None if match is None else _judge(text, match, form, literal)
     return None
 
 
-def _judge(text: str, match: re.Match[str], form: Format) -> Hit | None:
+def _judge(text: str, match: re.Match[str], form: Format, literal: str) -> Hit | None:
     start, end = match.span(form.group)
     if form.lead:
         begin = max(0, start - form.lead_limit - 1)
@@ -145,9 +176,11 @@ def _judge(text: str, match: re.Match[str], form: Format) -> Hit | None:
     if tier is None:
         return None
     if tier is not Tier.PROOF:
-        random_part = value[max(map(len, form.literals)) if not form.group and not form.lead else 0 :]
-        if is_placeholder(random_part or value):
+        random_part = value if form.group or form.lead else value[len(literal) :]
+        if is_filler(random_part):
             return None
         if is_sequence(random_part):
             tier = Tier.CONTEXT
+        elif is_placeholder(random_part):
+            return None
     return Hit(form.kind, tier, start, end, value)

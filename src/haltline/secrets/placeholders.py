@@ -41,12 +41,15 @@ _WORDS = (
     "SANITIZED",
 )
 _MINIMUM_DISTINCT = 5
+_FILLERS = frozenset("xX*.#0-_ …•")
 _MINIMUM_LONGEST_PERIOD = 5
 _STEPS = (
     "0123456789|1234567890|abcdefghij|ABCDEFGHIJ|abcdef0123456|ABCDEF0123456|qwertyuiop|9876543210"
     "|0123456789abcdef|deadbeefdeadbeef"
 )
-_TEMPLATE = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z]|%\(|%[sd]|\$[A-Za-z_]|@@|#\{|\[[A-Z_]+\]"
+_TEMPLATE = (
+    r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z]|%\(|%[sd]\b|^%[A-Za-z_]+%|^\$[A-Za-z_]|\$[A-Z][A-Z_0-9]+|#\{|\[[A-Z_]+\]"
+)
 
 
 def is_template(value: str) -> bool:
@@ -54,22 +57,29 @@ def is_template(value: str) -> bool:
     return compiled(_TEMPLATE).search(value) is not None
 
 
+def is_filler(value: str) -> bool:
+    """True when a value is nothing but stars, dots, crosses and the like."""
+    return _FILLERS.issuperset(value)
+
+
 def is_placeholder(value: str) -> bool:
-    """True when a value only stands for a secret: words of documentation, or a handful of characters.
+    """True when a value only stands for a secret: words of documentation, or nothing but fillers.
 
     Decided by the value's own form; what surrounds it does not count, since an attacker chooses that too.
     """
-    upper = value.upper()
-    if any(word in upper for word in _WORDS):
+    if is_filler(value):
         return True
-    return len(set(value)) < min(_MINIMUM_DISTINCT, len(value))
+    upper = value.upper()
+    return any(word in upper for word in _WORDS)
 
 
 def is_sequence(value: str) -> bool:
-    """True when two thirds of a value are counting or keyboard rows, or its end repeats a short period.
+    """True when a value is few characters, counting or keyboard rows, or one short period repeated.
 
     Such values are made up more often than not, but people do use them: they are flagged and do not block.
     """
+    if len(set(value)) < min(_MINIMUM_DISTINCT, len(value)):
+        return True
     covered = sum(len(match[0]) for match in compiled(_STEPS).finditer(value))
     if covered * 3 >= len(value) * 2:
         return True

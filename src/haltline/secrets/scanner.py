@@ -7,19 +7,26 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name
+from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower
+from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
+from haltline.secrets.joining import Piece, covered, joined_pieces
 from haltline.secrets.matcher import find_tokens
 from haltline.secrets.model import TIER_RANK, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
+from haltline.secrets.phrases import find_phrases
+from haltline.secrets.words import LongWords
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from haltline.secrets.known import KnownValues
 
 MAXIMUM_DEPTH = 64
 UNSCANNED = "unscanned"
 _OTHER_KINDS = (
     "known-value",
+    "long-secret-value",
     "password",
     "secret-value",
     "uri-password",
@@ -32,6 +39,7 @@ _OTHER_KINDS = (
 _FORTY_CHARACTERS = r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 _AWS_NAME = r"(?i)aws.{0,20}?(?:key|id|token|secret)|access[_-]?key"
 _NEAR = 250
+_BEFORE_SPLIT, _AFTER_SPLIT = 200, 2_000
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
@@ -60,14 +68,64 @@ def scan_text(text: str, known: KnownValues | None = None) -> list[Hit]:
 
 
 def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
-    hits = find_tokens(text)
-    hits.extend(find_in_context(text))
+    words = LongWords(text)
+    hits, begun = find_tokens(words)
+    if begun:
+        hits.extend(_split_hits(text, begun))
+    lowered = lower(text)
+    hits.extend(find_in_context(text, lowered))
+    hits.extend(find_phrases(text, lowered))
     if known is not None:
         hits.extend(known.find(text))
+    hits.extend(_decoded_hits(words, known, Budget(len(text)), MAXIMUM_LAYERS))
     if not hits:
         return hits
     hits = _with_aws_pairs(text, hits)
     return _merged(text, hits)
+
+
+def _decoded_hits(words: LongWords, known: KnownValues | None, budget: Budget, layers: int) -> Iterator[Hit]:
+    """Yield what stands in the encoded parts of a text, in the place of the whole encoded part.
+
+    Only vendor formats and known values count there: in what came out of a decoder, context proves nothing.
+    """
+    for layer in find_layers(words):
+        if not budget.take(len(layer.text)):
+            return
+        inner = LongWords(layer.text)
+        hits = find_tokens(inner).hits
+        if known is not None:
+            hits.extend(known.find(layer.text))
+        if layers > 1:
+            hits.extend(_decoded_hits(inner, known, budget, layers - 1))
+        for hit in hits:
+            yield hit._replace(start=layer.start, end=layer.end, decoded=(layer.encoding, *hit.decoded))
+
+
+def _split_hits(text: str, begun: list[int]) -> Iterator[Hit]:
+    """Yield tokens that were split over several literals or variables, once for each of their pieces.
+
+    Args:
+        text: the whole text.
+        begun: where tokens begin that do not go on; looked at is what stands near by.
+    """
+    end = 0
+    for position in begun:
+        if position < end:
+            continue
+        begin, end = max(end, position - _BEFORE_SPLIT), position + _AFTER_SPLIT
+        for pieces in joined_pieces(text[begin:end]):
+            yield from _hits_in_pieces(pieces, begin)
+
+
+def _hits_in_pieces(pieces: Sequence[Piece], offset: int) -> Iterator[Hit]:
+    if len(pieces) < 2:  # noqa: PLR2004 - one piece is not split
+        return
+    for hit in find_tokens(LongWords("".join(piece.text for piece in pieces))).hits:
+        touched = covered(pieces, hit.start, hit.end)
+        if len(touched) > 1:
+            for piece in touched:
+                yield hit._replace(start=piece.start + offset, end=piece.end + offset, decoded=("split",))
 
 
 def _with_aws_pairs(text: str, hits: list[Hit]) -> list[Hit]:

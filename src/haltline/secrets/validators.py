@@ -109,10 +109,16 @@ def _jwt(token: str) -> Tier | None:
     return None if claims.get("role") == "anon" else Tier.PROOF
 
 
-def _discord(token: str) -> Tier | None:
+def _discord(token: str) -> Tier:
     """The first part is the base64 of the bot's decimal identifier."""
     identifier = decode_base64(token.split(".", 1)[0])
-    return Tier.PROOF if identifier is not None and identifier.isdigit() else None
+    return Tier.PROOF if identifier is not None and identifier.isdigit() else Tier.CONTEXT
+
+
+def _grafana_legacy(token: str) -> Tier | None:
+    """Base64 of an object with the key `k`, the name `n` and the organisation `id`."""
+    value = _json_object(token)
+    return Tier.PROOF if value is not None and {"k", "n", "id"} <= value.keys() else None
 
 
 def _openai(token: str) -> Tier:
@@ -164,6 +170,7 @@ VALIDATORS: dict[str, Callable[[str], Tier | None]] = {
     "github": _github,
     "gitlab-routable": _gitlab_routable,
     "jwt": _jwt,
+    "grafana-legacy": _grafana_legacy,
     "letters-and-digits": _letters_and_digits,
     "mixed": _mixed,
     "openai": _openai,

@@ -39,6 +39,8 @@ from haltline.wire import (
 
 logger = logging.getLogger(__name__)
 
+_ACTION_FIELDS = {"operation", "target_files", "commands", "environment", "tool_arguments"}
+
 CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
 
@@ -234,7 +236,9 @@ def _only_reads(facts: Facts) -> bool:
     An analysis that has not ended in the time of the conditions is not waited for: it proves nothing.
     """
     action = facts.action
-    if not action.commands or action.changes is not None or action.tool_arguments is not None:
+    if not action.commands or action.tool_arguments is not None or facts.outputs:
+        return False
+    if action.paths or action.changes is not None:  # files that the agent itself says it modifies
         return False
     return facts.is_analysed and all(analysis.only_reads for analysis in facts.analyses)
 
@@ -317,12 +321,10 @@ def _require_size(request: CheckHaltConditionsInput) -> None:
     Raises:
         InvalidInput: the action is larger than the context of a halt may be.
     """
-    context = request.current_context
-    size = len(
-        context.model_dump_json(
-            include={"operation", "target_files", "commands", "environment", "tool_arguments"}
-        )
-    )
+    context, changes = request.current_context, request.proposed_changes
+    size = len(context.model_dump_json(include=_ACTION_FIELDS).encode())
+    if changes is not None:
+        size += sum(len(path.encode()) for path in (*changes.files_to_modify, *(changes.contents or ())))
     if size > MAX_CONTEXT_BYTES:
         raise InvalidInput(
             f"current_context: the action has {size} bytes as JSON, at most {MAX_CONTEXT_BYTES}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 import anyio
@@ -15,20 +16,26 @@ from haltline.store.worker import Lanes
 
 _LEAST_SHARE_SECONDS = 0.02
 
+_NOT_A_PATH_ITSELF = re.compile(r"^~|[$*?{%]|://")
+"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no file
+has such a name says nothing about the file that is meant."""
+
 
 class _Batch:
     """Conditions that one thread runs in order; what is done and what is running can be seen from outside."""
 
-    def __init__(self, facts: Facts, configs: Sequence[ConditionConfig]) -> None:
+    def __init__(self, facts: Facts, configs: Sequence[ConditionConfig], *, gathers: bool) -> None:
         self.facts = facts
         self.configs = configs
+        self.gathers = gathers
         self.findings: list[Finding] = []
         self.done = 0
         self.abandoned = False
 
     def run(self) -> None:
         """Gather what must be looked up, then run the conditions until all are done or nobody waits."""
-        self.facts = _gathered(self.facts)
+        if self.gathers:
+            self.facts = _gathered(self.facts)
         for config in self.configs:
             found = evaluate(self.facts, config)
             if self.abandoned:
@@ -45,16 +52,17 @@ async def run_conditions(
 
     They run in one thread, one after another, since each takes microseconds. One that does not return is
     interrupted and reported as a failed check; the others go on in another thread with half of the remaining
-    time.
+    time. Files are looked up once: where that does not return, nothing is known of them.
     """
     ends = anyio.current_time() + seconds
     findings: list[Finding] = []
     waiting = [config for config in configs if config.enabled]
+    enabled = len(waiting)
     while waiting:
         left = ends - anyio.current_time()
         if left <= 0:
             return facts, (*findings, *(late_check(config, seconds) for config in waiting))
-        batch = _Batch(facts, waiting)
+        batch = _Batch(facts, waiting, gathers=len(waiting) == enabled)
         with anyio.move_on_after(max(left / 2, min(left, _LEAST_SHARE_SECONDS))):
             await lanes.run_abandonable(batch.run)
         batch.abandoned = True
@@ -83,7 +91,7 @@ def _gathered(facts: Facts) -> Facts:
 
 
 def _is_absent(facts: Facts, path: str) -> bool:
-    if path.startswith("~"):  # whose home directory that is depends on who runs the command
+    if _NOT_A_PATH_ITSELF.search(path):
         return False
     try:
         os.lstat(facts.path_key(path))

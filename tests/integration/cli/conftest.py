@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -98,6 +99,25 @@ class Place:
             process.wait()
             os.close(ours)
 
+    def half_terminal(self, *arguments: str, captured: str) -> int:
+        """Run it at a pseudo-terminal, but for one stream that is captured; return the exit code."""
+        ours, theirs = pty.openpty()
+        streams: dict[str, int] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        streams[captured] = subprocess.DEVNULL
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "haltline", *arguments],
+                env=self.environment,
+                cwd=self.folder,
+                timeout=SECONDS,
+                check=False,
+                **streams,  # type: ignore[call-overload]  # the names are those of the streams
+            )
+            return int(done.returncode)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+
     def guardrail(self, principal: Principal = PERSON) -> Guardrail:
         return Guardrail.open(self.url, principal=principal)
 
@@ -158,8 +178,8 @@ def call(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.folder)
 
-    def called(*arguments: str, key: str | None = None) -> Ended:
-        with pytest.MonkeyPatch.context() as patch:
+    def called(*arguments: str, stdin: bytes = b"", key: str | None = None) -> Ended:
+        with pytest.MonkeyPatch.context() as patch, _standard_input(stdin):
             if key is not None:
                 patch.setenv("HALTLINE_KEY", key)
             code = main(arguments)
@@ -169,5 +189,16 @@ def call(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return called
 
 
-def without_colors(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+@contextmanager
+def _standard_input(content: bytes) -> Iterator[None]:
+    """Let the descriptor of standard input be that of a file with this content."""
+    kept = os.dup(0)
+    with TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 0)
+            os.close(kept)

@@ -54,13 +54,13 @@ def as_bytes(value: Any) -> bytes:
         ),
     ],
 )
-def test_the_exit_code_is_the_verdict(place: Place, asked: Any, verdict: str, code: int) -> None:
-    ended = place.process("check", "--json", stdin=as_bytes(asked))
+def test_the_exit_code_is_the_verdict(call: Call, asked: Any, verdict: str, code: int) -> None:
+    ended = call("check", "--json", stdin=as_bytes(asked))
     assert (ended.code, ended.json["verdict"]) == (code, verdict)
 
 
-def test_the_answer_is_the_services_own(place: Place) -> None:
-    answer = place.process("check", "--json", stdin=as_bytes(UNREAD)).json
+def test_the_answer_is_the_services_own(call: Call) -> None:
+    answer = call("check", "--json", stdin=as_bytes(UNREAD)).json
     assert CheckHaltConditionsOutput.model_validate_json(json.dumps(answer)).should_halt
     assert [reason["condition_name"] for reason in answer["halt_reasons"]] == [
         "modifying_unread_code",
@@ -105,31 +105,33 @@ def test_what_nobody_says_of_the_changes_is_not_assumed_in_their_favour(call: Ca
     assert [reason["condition_name"] for reason in ended.json["halt_reasons"]] == ["no_rollback_plan"]
 
 
-def test_flags_add_to_a_request_on_standard_input(place: Place) -> None:
+def test_flags_add_to_a_request_on_standard_input(call: Call) -> None:
     asked = {"current_context": {"operation": "clean up"}}
-    ended = place.process("check", "--json", "--session", "s", "--command", "rm -rf /", stdin=as_bytes(asked))
+    ended = call("check", "--json", "--session", "s", "--command", "rm -rf /", stdin=as_bytes(asked))
     assert ended.json["halt_reasons"][0]["condition_name"] == "destructive_command"
 
 
-def test_a_flag_that_contradicts_the_request_is_a_halt(place: Place) -> None:
-    ended = place.process("check", "--json", "--session", "other", stdin=as_bytes(SAFE))
+def test_a_flag_that_contradicts_the_request_is_a_halt(call: Call) -> None:
+    ended = call("check", "--json", "--session", "other", stdin=as_bytes(SAFE))
     assert (ended.code, ended.json["reason_code"]) == (2, "bad_request")
     assert "session_token" in ended.json["halt_reasons"][0]["description"]
 
 
-def test_the_session_comes_from_the_environment_when_nothing_else_names_it(place: Place) -> None:
-    asked = {"current_context": SAFE["current_context"]}
-    ended = place.process("check", stdin=as_bytes(asked), environment={"HALTLINE_SESSION": "from-there"})
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        pytest.param({"current_context": SAFE["current_context"]}, "from-there", id="a request without one"),
+        pytest.param(SAFE, "s", id="a request with its own"),
+    ],
+)
+def test_the_session_of_the_environment_is_a_default(
+    place: Place, call: Call, monkeypatch: pytest.MonkeyPatch, asked: Any, expected: str
+) -> None:
+    monkeypatch.setenv("HALTLINE_SESSION", "from-there")
+    ended = call("check", stdin=as_bytes(asked))
     with place.guardrail() as guardrail:
         sessions, _ = guardrail.list_sessions()
-    assert (ended.code, [session.name for session in sessions]) == (0, ["from-there"])
-
-
-def test_a_request_that_names_its_session_keeps_it(place: Place) -> None:
-    place.process("check", stdin=as_bytes(SAFE), environment={"HALTLINE_SESSION": "from-there"})
-    with place.guardrail() as guardrail:
-        sessions, _ = guardrail.list_sessions()
-    assert [session.name for session in sessions] == ["s"]
+    assert (ended.code, [session.name for session in sessions]) == (0, [expected])
 
 
 @pytest.mark.parametrize(
@@ -176,8 +178,8 @@ def test_a_request_that_names_its_session_keeps_it(place: Place) -> None:
         pytest.param(b'{"session_token": "' + b"s" * 9_000_000 + b'"}', id="more than is read"),
     ],
 )
-def test_a_request_that_cannot_be_read_is_a_critical_halt_that_is_stored(place: Place, raw: bytes) -> None:
-    ended = place.process("check", "--json", stdin=raw)
+def test_a_request_that_cannot_be_read_is_a_critical_halt_that_is_stored(call: Call, raw: bytes) -> None:
+    ended = call("check", "--json", stdin=raw)
     answer = ended.json
     assert ended.code == 2
     assert (answer["should_halt"], answer["highest_severity"]) == (True, "critical")
@@ -195,8 +197,8 @@ def test_input_that_does_not_end_is_refused_in_time() -> None:
         os.close(reading)
 
 
-def test_a_request_may_begin_with_a_byte_order_mark(place: Place) -> None:
-    assert place.process("check", stdin=b"\xef\xbb\xbf" + as_bytes(SAFE)).code == 0
+def test_a_request_may_begin_with_a_byte_order_mark(call: Call) -> None:
+    assert call("check", stdin=b"\xef\xbb\xbf" + as_bytes(SAFE)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -246,22 +248,22 @@ def test_a_completion_request_in_the_environment_does_not_pass_for_a_verdict(pla
 
 
 @pytest.mark.parametrize("url", ["mysql://root:hunter2@db/x", "nonsense", "sqlite:///", "sqlite://"])
-def test_an_unknown_database_is_a_halt(place: Place, url: str) -> None:
-    ended = place.process("check", "--json", "--database", url, stdin=as_bytes(SAFE))
+def test_an_unknown_database_is_a_halt(call: Call, url: str) -> None:
+    ended = call("check", "--json", "--database", url, stdin=as_bytes(SAFE))
     assert (ended.code, ended.json["reason_code"]) == (2, "db_unavailable")
     assert "hunter2" not in ended.out + ended.err
 
 
-def test_a_database_that_cannot_be_made_is_a_halt(place: Place) -> None:
+def test_a_database_that_cannot_be_made_is_a_halt(place: Place, call: Call) -> None:
     (place.folder / "file").touch()
     url = f"sqlite:///{place.folder}/file/haltline.db"
-    ended = place.process("check", "--json", "--database", url, stdin=as_bytes(SAFE))
+    ended = call("check", "--json", "--database", url, stdin=as_bytes(SAFE))
     assert (ended.code, ended.json["reason_code"]) == (2, "db_unavailable")
 
 
-def test_a_corrupt_database_is_a_halt_and_the_event_waits_in_the_spool(place: Place) -> None:
+def test_a_corrupt_database_is_a_halt_and_the_event_waits_in_the_spool(place: Place, call: Call) -> None:
     place.path.write_bytes(b"no database " * 1_000)
-    ended = place.process("check", "--json", stdin=as_bytes(SAFE))
+    ended = call("check", "--json", stdin=as_bytes(SAFE))
     assert (ended.code, ended.json["reason_code"], ended.json["event_stored"]) == (
         2,
         "db_unavailable",
@@ -297,8 +299,10 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize("made", UNREADABLE)
-def test_unreadable_settings_are_a_halt_that_is_stored(place: Place, made: Callable[[Place], str]) -> None:
-    ended = place.process("check", "--json", "--config", made(place), stdin=as_bytes(SAFE))
+def test_unreadable_settings_are_a_halt_that_is_stored(
+    place: Place, call: Call, made: Callable[[Place], str]
+) -> None:
+    ended = call("check", "--json", "--config", made(place), stdin=as_bytes(SAFE))
     answer = ended.json
     assert (ended.code, answer["reason_code"], answer["event_stored"]) == (2, "config_unreadable", "database")
     assert not (place.folder / "owned").exists()

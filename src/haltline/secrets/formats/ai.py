@@ -64,4 +64,52 @@ FORMATS = (
         r"[A-Za-z0-9]{5,6}_[A-Za-z0-9]{60,64}",
         "https://docs.pinecone.io/reference/api/authentication",
     ),
+    Format(
+        "langfuse",
+        ("sk-lf-",),
+        r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
+        "https://langfuse.com/docs/api",
+    ),
+    Format(
+        "elevenlabs", ("sk_",), r"[a-f0-9]{48}", "https://elevenlabs.io/docs/api-reference/authentication"
+    ),
+    Format(
+        "deepseek", ("sk-",), r"[a-f0-9]{32}", "https://api-docs.deepseek.com/", right="(?![A-Za-z0-9_-])"
+    ),
+    Format("together", ("tgp_v1_",), r"[A-Za-z0-9_-]{43}", "https://docs.together.ai/docs/quickstart"),
+    Format("jina", ("jina_",), r"[a-f0-9]{32}[A-Za-z0-9_-]{28}", "https://jina.ai/embeddings/"),
+    Format(
+        "voyage",
+        ("pa-",),
+        r"[A-Za-z0-9_-]{43}",
+        "https://docs.voyageai.com/docs/api-key-and-installation",
+        validator="mixed",
+    ),
+    Format("runpod", ("rpa_",), r"[A-Z0-9]{40,46}", "https://docs.runpod.io/get-started/api-keys"),
+    Format(
+        "weights-and-biases",
+        ("wandb_v1_",),
+        r"[A-Za-z0-9_]{70,90}",
+        "https://docs.wandb.ai/support/find_api_key/",
+    ),
+    Format("firecrawl", ("fc-",), r"[a-f0-9]{32}", "https://docs.firecrawl.dev/api-reference/introduction"),
+    Format("e2b", ("e2b_",), r"[a-f0-9]{40}", "https://e2b.dev/docs/api-key"),
+    Format(
+        "browserbase",
+        ("bb_live_",),
+        r"[A-Za-z0-9_-]{24,40}",
+        "https://docs.browserbase.com/reference/introduction",
+    ),
+    Format(
+        "helicone",
+        ("sk-helicone-", "pk-helicone-"),
+        r"[a-z0-9]{7}-[a-z0-9]{7}-[a-z0-9]{7}-[a-z0-9]{7}",
+        "https://docs.helicone.ai/helicone-headers/helicone-auth",
+    ),
+    Format("cerebras", ("csk-",), r"[a-z0-9]{48}", "https://inference-docs.cerebras.ai/quickstart"),
+    Format("llama-cloud", ("llx-",), r"[A-Za-z0-9]{48}", "https://docs.cloud.llamaindex.ai/api_key"),
+    Format("mem0", ("m0-",), r"[A-Za-z0-9]{40}", "https://docs.mem0.ai/api-reference"),
+    Format(
+        "friendli", ("flp_",), r"[A-Za-z0-9]{40,50}", "https://friendli.ai/docs/guides/personal_access_tokens"
+    ),
 )

@@ -3,7 +3,8 @@
 from haltline.secrets.model import Format
 
 _GITHUB = "https://github.blog/engineering/behind-githubs-new-authentication-token-formats/"
-_GITHUB_BODY = r"[A-Za-z0-9_-]{36,700}(?:\.[A-Za-z0-9_-]{10,900}){0,2}"
+# Classic tokens are 36 characters; those of GitHub Apps are an application's id and a JWT since 2026.
+_GITHUB_BODY = r"(?:[A-Za-z0-9]{36,251}|[0-9]{1,12}_eyJ[A-Za-z0-9_-]{10,700}(?:\.[A-Za-z0-9_-]{10,900}){2})"
 _GITLAB = "https://docs.gitlab.com/security/tokens/#token-prefixes"
 
 FORMATS = (
@@ -27,7 +28,7 @@ FORMATS = (
         right="(?![A-Za-z0-9_-])",
     ),
     Format("gitlab-oauth-secret", ("gloas-",), r"[a-f0-9]{64}", _GITLAB),
-    Format("gitlab-agent", ("glagent-",), r"[A-Za-z0-9_-]{50,1024}", _GITLAB),
+    Format("gitlab-agent", ("glagent-",), r"[A-Za-z0-9_-]{50,300}", _GITLAB),
     Format("gitlab-pipeline-trigger", ("glptt-",), r"[A-Za-z0-9_-]{40}", _GITLAB),
     Format("gitlab-job", ("glcbt-",), r"[A-Za-z0-9]{1,5}_[A-Za-z0-9_-]{20,60}", _GITLAB),
     Format(
@@ -109,5 +110,107 @@ FORMATS = (
         ("snyk_uat.", "snyk_sat."),
         r"[a-z0-9]{8}\.[A-Za-z0-9_\-]{20,600}(?:\.[A-Za-z0-9_\-]{10,600}){0,2}",
         "https://docs.snyk.io/snyk-api/authentication-for-api",
+    ),
+    Format(
+        "nuget",
+        ("oy2",),
+        r"[a-z0-9]{43}",
+        "https://learn.microsoft.com/en-us/nuget/nuget-org/publish-a-package",
+        validator="letters-and-digits",
+    ),
+    Format(
+        "jfrog-reference",
+        ("cmVmd",),
+        r"[A-Za-z0-9]{59}",
+        "https://jfrog.com/help/r/jfrog-platform-administration-documentation/reference-token",
+        validator="mixed",
+    ),
+    Format(
+        "clojars", ("CLOJARS_",), r"[a-z0-9]{60}", "https://github.com/clojars/clojars-web/wiki/Deploy-Tokens"
+    ),
+    Format(
+        "sonarqube",
+        ("sqp_", "squ_", "sqa_"),
+        r"[a-f0-9]{40}",
+        "https://docs.sonarsource.com/sonarqube-server/latest/user-guide/managing-tokens/",
+    ),
+    Format(
+        "launchdarkly",
+        ("api-", "sdk-"),
+        r"[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}",
+        "https://launchdarkly.com/docs/home/account/api",
+    ),
+    Format(
+        "contentful",
+        ("CFPAT-",),
+        r"[A-Za-z0-9_-]{43}",
+        "https://www.contentful.com/developers/docs/references/authentication/",
+    ),
+    Format(
+        "readme", ("rdme_",), r"[a-z0-9]{70}", "https://docs.readme.com/main/reference/intro/authentication"
+    ),
+    Format(
+        "prefect",
+        ("pnu_", "pnb_"),
+        r"[A-Za-z0-9]{36}",
+        "https://docs.prefect.io/v3/how-to-guides/cloud/manage-users/api-keys",
+    ),
+    Format(
+        "deno-deploy", ("ddp_", "ddw_", "ddo_"), r"[A-Za-z0-9]{36}", "https://docs.deno.com/deploy/manual/"
+    ),
+    Format(
+        "typeform",
+        ("tfp_",),
+        r"[A-Za-z0-9_.=-]{44,70}",
+        "https://www.typeform.com/developers/get-started/personal-access-token/",
+    ),
+    Format("retool", ("retool_01",), r"[a-z0-9]{24,26}", "https://docs.retool.com/reference/api/v2"),
+    Format(
+        "trello",
+        ("ATTA",),
+        r"[a-fA-F0-9]{64,72}",
+        "https://developer.atlassian.com/cloud/trello/guides/rest-api/authorization/",
+    ),
+    Format(
+        "clickup", ("pk_",), r"[0-9]{5,10}_[A-Z0-9]{32}", "https://developer.clickup.com/docs/authentication"
+    ),
+    Format(
+        "dbt-cloud",
+        ("dbtc_", "dbtu_"),
+        r"[A-Za-z0-9_=-]{40,60}",
+        "https://docs.getdbt.com/docs/dbt-cloud-apis/service-tokens",
+    ),
+    Format(
+        "dependency-track",
+        ("odt_",),
+        r"[A-Za-z0-9]{32,48}",
+        "https://docs.dependencytrack.org/integrations/rest-api/",
+    ),
+    Format(
+        "teamcity",
+        ("eyJ0eXAiOiAiVENWMiJ9.",),
+        r"[A-Za-z0-9_-]{30,60}\.[A-Za-z0-9_-]{40,60}",
+        "https://www.jetbrains.com/help/teamcity/rest/teamcity-rest-api-documentation.html",
+    ),
+    Format(
+        "jetbrains-hub",
+        ("perm:", "perm-"),
+        r"[A-Za-z0-9+/=]{6,64}\.[A-Za-z0-9+/=]{6,64}\.[A-Za-z0-9]{30}",
+        "https://www.jetbrains.com/help/youtrack/server/manage-permanent-token.html",
+    ),
+    Format("scalingo", ("tk-us-",), r"[A-Za-z0-9_-]{48}", "https://developers.scalingo.com/"),
+    Format(
+        "openshift",
+        ("sha256~",),
+        r"[A-Za-z0-9_-]{43}",
+        "https://docs.openshift.com/container-platform/latest/authentication/managing-oauth-access-tokens.html",
+    ),
+    Format("gitlab-session", ("_gitlab_session=",), r"([a-f0-9]{32})", _GITLAB, group=1),
+    Format(
+        "django-secret-key",
+        ("django-insecure-",),
+        r"[A-Za-z0-9!@#$%^&*()=_+-]{40,60}",
+        "https://docs.djangoproject.com/en/stable/ref/settings/#secret-key",
+        right="",
     ),
 )

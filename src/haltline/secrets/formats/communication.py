@@ -1,6 +1,6 @@
 """Chat, mail and telephony."""
 
-from haltline.secrets.model import Format
+from haltline.secrets.model import Format, Tier
 
 _SLACK = "https://docs.slack.dev/authentication/tokens"
 
@@ -87,9 +87,89 @@ FORMATS = (
     ),
     Format(
         "teams-webhook",
-        (".webhook.office.com/webhookb2/",),
+        ("webhook.office.com/webhookb2/",),
         r"([A-Za-z0-9@-]{73}/IncomingWebhook/[A-Za-z0-9]{32}/[A-Za-z0-9-]{36})",
         "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
         group=1,
+    ),
+    Format(
+        "hubspot",
+        ("pat-na1-", "pat-na2-", "pat-eu1-", "pat-ap1-"),
+        r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
+        "https://developers.hubspot.com/docs/guides/apps/private-apps/overview",
+    ),
+    Format(
+        "salesforce-session",
+        ("00D",),
+        r"[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{80,140}",
+        "https://developer.salesforce.com/docs/atlas.en-us.api.meta/api/sforce_api_calls_login.htm",
+    ),
+    Format(
+        "intercom",
+        ("dG9rO",),
+        r"[A-Za-z0-9+/_-]{50,60}={0,2}",
+        "https://developers.intercom.com/docs/build-an-integration/learn-more/authentication",
+    ),
+    Format(
+        "dropbox",
+        ("sl.B", "sl.u.", "sl.A"),
+        r"[A-Za-z0-9_-]{100,1400}",
+        "https://www.dropbox.com/developers/documentation/http/documentation#oauth2-token",
+    ),
+    Format(
+        "mailersend", ("mlsn.",), r"[a-f0-9]{64}", "https://developers.mailersend.com/general.html#api-token"
+    ),
+    Format(
+        "courier",
+        ("pk_prod_", "pk_test_"),
+        r"[A-Z0-9]{28}",
+        "https://www.courier.com/docs/reference/authentication",
+    ),
+    Format(
+        "twitch-stream-key",
+        ("live_",),
+        r"[0-9]{6,12}_[A-Za-z0-9]{30}",
+        "https://help.twitch.tv/s/article/twitch-stream-key-faq",
+    ),
+    Format(
+        "facebook",
+        ("EAA",),
+        r"[A-Za-z0-9]{80,300}",
+        "https://developers.facebook.com/docs/facebook-login/guides/access-tokens/",
+        validator="mixed",
+    ),
+    Format(
+        "instagram",
+        ("IGQ",),
+        r"[A-Za-z0-9_-]{100,300}",
+        "https://developers.facebook.com/docs/instagram-platform/",
+        validator="mixed",
+    ),
+    Format(
+        "twitter-bearer",
+        ("AAAAAAAAAAAAAAAAAAAAA",),
+        r"[A-Za-z0-9%]{40,120}",
+        "https://developer.x.com/en/docs/authentication/oauth-2-0/bearer-tokens",
+    ),
+    Format(
+        "outlook-webhook",
+        ("outlook.office.com/webhook/",),
+        r"([A-Za-z0-9@-]{73}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{32}(?:/[A-Za-z0-9-]{36})?)",
+        "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
+        group=1,
+    ),
+    Format(
+        "frame-io",
+        ("fio-u-",),
+        r"[A-Za-z0-9_-]{64}",
+        "https://developer.frame.io/docs/getting-started/authentication",
+    ),
+    Format(
+        "zapier-webhook",
+        ("hooks.zapier.com/hooks/catch/",),
+        r"([0-9]{5,10}/[a-z0-9]{6,12})",
+        "https://help.zapier.com/hc/en-us/articles/8496288690317",
+        group=1,
+        tier=Tier.CONTEXT,
     ),
 )

@@ -19,6 +19,44 @@ VERSION_TABLE = "haltline_schema_version"
 """Where the revision is noted; not Alembic's default name, which a shared database may hold already."""
 
 
+_TRIGGERS = {
+    "sqlite": frozenset(
+        {
+            "halt_events_settled_once",
+            "halt_events_not_overwritten",
+            "halt_events_only_archived_deleted",
+            "halt_events_archive_only_settled",
+            "halt_events_archive_not_updated",
+            "halt_events_archive_not_deleted",
+            "audit_log_appended",
+            "audit_log_not_updated",
+            "audit_log_not_deleted",
+        }
+    ),
+    "postgresql": frozenset(
+        {
+            "halt_events_settled_once",
+            "halt_events_not_overwritten",
+            "halt_events_only_archived_deleted",
+            "halt_events_not_truncated",
+            "halt_events_archive_only_settled",
+            "halt_events_archive_not_changed",
+            "halt_events_archive_not_truncated",
+            "audit_log_appended",
+            "audit_log_not_changed",
+            "audit_log_not_truncated",
+        }
+    ),
+}
+_ACTIVE_TRIGGERS = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": (
+        "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
+        " WHERE relnamespace = current_schema()::regnamespace AND tgenabled IN ('O', 'A')"
+    ),
+}
+
+
 def revision_of(connection: sa.Connection) -> str | None:
     """Return the revision that a database is at, or None when it has no schema of ours.
 
@@ -38,8 +76,22 @@ def revision_of(connection: sa.Connection) -> str | None:
 
 
 def is_current(connection: sa.Connection) -> bool:
-    """Whether there is nothing to migrate."""
-    return revision_of(connection) == HEAD
+    """Whether there is nothing to migrate, and the triggers that keep records immutable are all there.
+
+    Raises:
+        StoreCorrupt: the revision is unknown, or somebody has removed or disabled a trigger.
+    """
+    if revision_of(connection) != HEAD:
+        return False
+    missing = _TRIGGERS[connection.dialect.name] - set(
+        connection.exec_driver_sql(_ACTIVE_TRIGGERS[connection.dialect.name]).scalars()
+    )
+    if missing:
+        raise StoreCorrupt(
+            f"The triggers that keep halts and the audit log from being changed are missing: "
+            f"{sorted(missing)}. Somebody has removed them; verify the audit log, and restore a backup."
+        )
+    return True
 
 
 def upgrade(connection: sa.Connection, target: str = HEAD) -> None:
