@@ -10,6 +10,15 @@ from haltline.domain import Severity
 from haltline.errors import ConfigurationError
 from haltline.verdict import VerdictRules
 
+_MOST = {
+    "deadline_seconds": 60,
+    "operation_deadline_seconds": 3600,
+    "medium_findings_to_halt": 100,
+}
+"""A deadline or a limit beyond these would be none."""
+
+_MOST_CONFIGURATION_SECONDS = 3600
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -40,11 +49,18 @@ class Settings:
         """Refuse values that make no sense.
 
         Raises:
-            ConfigurationError: a number is not positive, or `unknown_sessions` is not known.
+            ConfigurationError: a number is not positive or too great, or `unknown_sessions` is not known.
         """
-        for name in ("deadline_seconds", "operation_deadline_seconds", "medium_findings_to_halt"):
-            if getattr(self, name) <= 0:
-                raise ConfigurationError(f"{name}: expected a number above 0, got {getattr(self, name)}")
+        for name, most in _MOST.items():
+            if not 0 < getattr(self, name) <= most:
+                raise ConfigurationError(
+                    f"{name}: expected a number above 0, at most {most}, got {getattr(self, name)}"
+                )
+        if not 0 <= self.configuration_seconds <= _MOST_CONFIGURATION_SECONDS:
+            raise ConfigurationError(
+                f"configuration_seconds: expected 0 to {_MOST_CONFIGURATION_SECONDS}, "
+                f"got {self.configuration_seconds}"
+            )
         if self.unknown_sessions not in {"open", "reject"}:
             raise ConfigurationError(
                 f"unknown_sessions: expected open or reject, got {self.unknown_sessions}"
@@ -77,7 +93,7 @@ class Settings:
 def _checked(name: str, value: Any) -> Any:
     default = getattr(Settings(), name)
     if name == "agents_may_settle":
-        if not isinstance(value, list) or not set(value) <= set(Severity):
+        if not isinstance(value, list) or not all(item in list(Severity) for item in value):
             raise ConfigurationError(f"{name}: expected a list of {', '.join(Severity)}")
         return frozenset(Severity(item) for item in value)
     if isinstance(default, bool) is not isinstance(value, bool):

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from haltline.conditions.configuration import MAX_ESCALATION_MINUTES
 from haltline.domain import Decision, ReasonCode, SessionState
 from haltline.errors import InvalidInput
 from haltline.secrets import redact
@@ -264,7 +265,7 @@ class UpdateHaltConfigInput(Input):
     severity: SeverityName | None = None
     threshold: dict[str, Any] | None = None
     auto_escalate: bool | None = None
-    escalate_after_minutes: Annotated[int, Field(ge=1, le=525_600)] | None = None
+    escalate_after_minutes: Annotated[int, Field(ge=1, le=MAX_ESCALATION_MINUTES)] | None = None
 
 
 class UpdateHaltConfigOutput(Output):
@@ -392,7 +393,7 @@ def _items_fault(items: Iterable[tuple[int | str, Any]], depth: int) -> tuple[st
     return None
 
 
-def _number_fault(value: float | None) -> tuple[str, ...] | None:
+def _number_fault(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return ("expected a finite number",)
     if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:

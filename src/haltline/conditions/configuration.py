@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from haltline.conditions.catalogue import CATALOGUE, default_config
 from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField
-from haltline.domain import Severity, digest
+from haltline.domain import Severity, canonical_json, digest
 from haltline.errors import ConfigurationError
 from haltline.records import ConditionRow
+
+MAX_ESCALATION_MINUTES = 525_600
+"""A year: the longest that a halt waits for an answer, where it is to escalate at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +91,38 @@ def parse_row(row: ConditionRow) -> ConditionConfig:
         raise ConfigurationError(
             f"{row.condition_name}: threshold is {type(threshold).__name__}, expected an object"
         )
+    for name in ("enabled", "auto_escalate"):
+        if not isinstance(getattr(row, name), bool):
+            raise ConfigurationError(f"{row.condition_name}: {name} is neither true nor false")
+    _require_minutes(row)
     return ConditionConfig(
         condition_name=row.condition_name,
         halt_type=condition.halt_type,
         severity=Severity(row.severity),
         threshold=parse_threshold(condition, threshold),
-        enabled=bool(row.enabled),
-        auto_escalate=bool(row.auto_escalate),
+        enabled=row.enabled,
+        auto_escalate=row.auto_escalate,
         escalate_after_minutes=row.escalate_after_minutes,
     )
+
+
+def _require_minutes(row: ConditionRow) -> None:
+    minutes: Any = row.escalate_after_minutes
+    if minutes is None:
+        return
+    if (
+        isinstance(minutes, bool)
+        or not isinstance(minutes, int)
+        or not 1 <= minutes <= MAX_ESCALATION_MINUTES
+    ):
+        raise ConfigurationError(
+            f"{row.condition_name}: escalate_after_minutes: expected 1 to {MAX_ESCALATION_MINUTES} or nothing"
+        )
+
+
+def _values(row: ConditionRow) -> dict[str, str]:
+    """Return a row's columns as texts, whatever they are."""
+    return {field.name: str(getattr(row, field.name)) for field in fields(row)}
 
 
 def parse_rows(rows: tuple[ConditionRow, ...]) -> Configuration:
@@ -117,5 +143,5 @@ def parse_rows(rows: tuple[ConditionRow, ...]) -> Configuration:
         for name, condition in CATALOGUE.items()
         if name not in broken
     }
-    version = digest(sorted((row.condition_name, str(row.updated_at), row.threshold) for row in rows))
+    version = digest(sorted(canonical_json(_values(row)) for row in rows))
     return Configuration(conditions=ordered, broken=broken, version=version)

@@ -21,9 +21,9 @@ _LAUNCHERS = frozenset({"python", "python3", "py", "npx", "bunx", "pipx", "uvx",
 
 _TASK_RUNNERS = frozenset(
     {
-        *("npm", "yarn", "pnpm", "bun", "deno", "composer", "artisan", "go", "cargo", "mvn", "gradle", "gradlew"),
-        *("dotnet", "make", "just", "task", "mix", "rails", "rake", "bundle", "sbt", "bazel", "swift"),
-        *("manage.py", "django-admin", "invoke", "nx", "turbo", "poetry", "uv", "pdm", "hatch"),
+        *("npm", "yarn", "pnpm", "bun", "deno", "composer", "artisan", "go", "cargo", "mvn", "gradle"),
+        *("gradlew", "dotnet", "make", "just", "task", "mix", "rails", "rake", "bundle", "sbt", "bazel"),
+        *("swift", "manage.py", "django-admin", "invoke", "nx", "turbo", "poetry", "uv", "pdm", "hatch"),
     }
 )
 _TASKS = frozenset(
@@ -75,7 +75,7 @@ def test_production_mix(facts: Facts, config: ConditionConfig) -> Finding | None
     if strange:
         return finding(
             config,
-            f"The environment is declared as {quoted(declared or '')}, but the action touches {listed(strange)}",
+            f"The environment is declared as {declared}, but the action touches {listed(strange)}",
             {**evidence, "touches": list(strange)},
         )
     if declared is None and PRODUCTION in tags and len(tags) > 1:
@@ -142,7 +142,9 @@ def production_test_data(facts: Facts, config: ConditionConfig) -> Finding | Non
     declared = _declared(facts)
     for analysis in facts.analyses:
         tags = {*environments_in(analysis.text), *(effect.environment for effect in analysis.effects)}
-        if PRODUCTION in {declared, *tags} and any(_runs_tests(command.argv) for command in analysis.commands):
+        if PRODUCTION in {declared, *tags} and any(
+            _runs_tests(command.argv) for command in analysis.commands
+        ):
             return finding(
                 config,
                 f"Tests or fixtures would run against production: {quoted(analysis.text)}",

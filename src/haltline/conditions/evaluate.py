@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from haltline.conditions.catalogue import CATALOGUE
 from haltline.conditions.condition import ConditionConfig, quoted
@@ -50,7 +51,7 @@ def _sound(found: Finding, config: ConditionConfig) -> Finding:
 
     Raises:
         TypeError: it is none, or a field is of the wrong type or another condition's, or JSON cannot tell it.
-        ValueError: its evidence holds what has no text.
+        ValueError: its evidence holds a number that JSON has no text for.
     """
     if not isinstance(found, Finding):
         raise TypeError(f"expected a finding or None, got {type(found).__name__}")
@@ -63,8 +64,7 @@ def _sound(found: Finding, config: ConditionConfig) -> Finding:
         if not all(isinstance(value, str) for value in values):
             raise TypeError("an annotation of the finding is no text")
     redacted = _redacted(found)
-    canonical_json(redacted.evidence).encode("utf-8")
-    redacted.description.encode("utf-8")
+    canonical_json(redacted.evidence)  # what has no JSON could neither be stored nor recognised again
     return redacted
 
 
@@ -113,9 +113,20 @@ def _redacted(found: Finding) -> Finding:
         condition_name=found.condition_name,
         halt_type=found.halt_type,
         severity=found.severity,
-        description=redact(found.description),
-        evidence=redact(found.evidence),
+        description=_storable(redact(found.description)),
+        evidence=_storable(redact(found.evidence)),
         waivable=found.waivable,
         reason_code=found.reason_code,
-        annotations=redact(found.annotations),
+        annotations=_storable(redact(found.annotations)),
     )
+
+
+def _storable(value: Any) -> Any:
+    """Return a value with texts that every database takes: what escapes spell out need not be Unicode."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_storable(key): _storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(item) for item in value]
+    return value

@@ -98,7 +98,8 @@ class Action:
             summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
         if self.tool_arguments is not None:
             summary["tool_arguments"] = self.tool_arguments
-        shown: dict[str, Any] = redact(summary)  # nothing stored, a digest included, may help to guess a secret
+        # Nothing that is stored, a digest included, may help to guess a secret.
+        shown: dict[str, Any] = redact(summary)
         return shown
 
     @cached_property
@@ -117,6 +118,7 @@ class Facts:
         files_read: paths read in this session: from the ledger where an adapter keeps one, declared
             otherwise.
         absent_files: paths of the action that provably do not exist yet.
+        real_paths: where paths with `..` lead: after a symbolic link that is not where they seem to lead.
         declared_attempts: the agent's own count; None when it gave none.
         recorded_attempts: failures of the task that Haltline has recorded since the last reset.
         errors: declared and recorded errors of the task, the oldest first.
@@ -135,6 +137,7 @@ class Facts:
     task_id: str | None = None
     files_read: tuple[str, ...] = ()
     absent_files: frozenset[str] = frozenset()
+    real_paths: Mapping[str, str] = field(default_factory=dict)
     declared_attempts: int | None = None
     recorded_attempts: int = 0
     errors: tuple[str, ...] = ()
@@ -196,12 +199,13 @@ class Facts:
             return False
         return key.startswith(_NOBODYS_FILES)
 
-    def knowing_absent(self, paths: frozenset[str]) -> Facts:
-        """Return the same facts, their analyses kept, with the files that provably do not exist yet."""
+    def knowing(self, *, absent_files: frozenset[str], real_paths: Mapping[str, str]) -> Facts:
+        """Return the same facts, their analyses kept, with what was looked up of the files."""
         known = copy(self)
-        object.__setattr__(known, "absent_files", paths)
+        object.__setattr__(known, "absent_files", absent_files)
+        object.__setattr__(known, "real_paths", real_paths)
         return known
 
     def path_key(self, path: str) -> str:
         """Return the spelling under which a path is compared with other paths."""
-        return normalise_path(path, self.workspace)
+        return self.real_paths.get(path) or normalise_path(path, self.workspace)

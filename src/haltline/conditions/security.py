@@ -12,7 +12,7 @@ from haltline.secrets import scan
 from haltline.secrets.fingerprints import fingerprint
 from haltline.text.personal_data import find_personal_data
 
-_CHANGES_OF_FILES = frozenset({"delete", "overwrite", "write"})
+_WRITING_EFFECTS = frozenset({"overwrite", "write"})
 
 
 def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -126,11 +126,16 @@ def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | Non
 
 
 def _unknown_parts(facts: Facts) -> Iterator[str]:
-    """Yield what the analysis does not know, and changes to files that the text does not decide."""
+    """Yield what the analysis does not know, and which files would be written without the text saying which.
+
+    A command that a rule has judged already is not asked about twice.
+    """
     for analysis in facts.analyses:
         yield from (part.what for part in analysis.unknown)
+        judged = {verdict.span for verdict in analysis.verdicts}
         for effect in analysis.effects:
-            if effect.kind in _CHANGES_OF_FILES and effect.target and UNDECIDED in effect.target:
+            undecided = effect.target is not None and UNDECIDED in effect.target
+            if effect.kind in _WRITING_EFFECTS and undecided and effect.span not in judged:
                 yield f"{effect.kind} of {effect.target}"
 
 

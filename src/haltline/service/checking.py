@@ -121,16 +121,18 @@ def _reason_of(error: Exception, context: ServiceContext) -> tuple[ReasonCode, s
 async def _check(
     context: ServiceContext, principal: Principal, request: CheckHaltConditionsInput, deadline: float
 ) -> CheckHaltConditionsOutput:
-    judged = await _judge(context, request, deadline)
+    judged = await _judge(context, principal, request, deadline)
     try:
         return await _record(context, principal, request, judged, deadline)
     except Conflict:
         # A waiver or guidance was used up by another check meanwhile: judge again on what holds now.
-        judged = await _judge(context, request, deadline)
+        judged = await _judge(context, principal, request, deadline)
         return await _record(context, principal, request, judged, deadline)
 
 
-async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, deadline: float) -> Judged:
+async def _judge(
+    context: ServiceContext, principal: Principal, request: CheckHaltConditionsInput, deadline: float
+) -> Judged:
     lookup = SessionLookup(
         token_hash=context.token_hash(request.session_token),
         task_id=redact(request.task_id),
@@ -140,7 +142,7 @@ async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, dea
     with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
         view = await context.view(lookup)
         configuration = await context.configuration.get()
-    open_as = context.session_to_open(view, request.session_token)
+    open_as = context.session_to_open(view, request.session_token, principal)
     declared = facts_of(request, view, context.workspace)
     budget = max(0.0, deadline - anyio.current_time()) * CONDITIONS_SHARE
     configs = tuple(configuration.conditions.values())
@@ -297,7 +299,7 @@ async def _failure(
         halt_id = halt.id
     if stored == "nowhere":
         token_hash = context.token_hash(token) if token else None
-        stored = await context.spool_halts((halt,), token_hash, context.named(token), deadline)
+        stored = await context.spool_halts((halt,), token_hash, context.named(token, principal), deadline)
     return failure(halt, reason, session.state if session else None, stored, halt_id)
 
 

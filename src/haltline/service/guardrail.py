@@ -330,7 +330,7 @@ class Guardrail:
             StoreError: the database failed.
         """
         self._require(_PRIVILEGED, "keep the ledger of reads")
-        open_as = self._context.named(session_token)
+        open_as = self._context.named(session_token, self.principal)
         await self._change(
             session_token, lifecycle.record_reads(reads, open_as=open_as, actor=self.principal)
         )

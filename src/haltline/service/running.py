@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import anyio
 
@@ -17,8 +18,8 @@ from haltline.store.worker import Lanes
 _LEAST_SHARE_SECONDS = 0.02
 
 _NOT_A_PATH_ITSELF = re.compile(r"^~|[$*?{%]|://")
-"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no file
-has such a name says nothing about the file that is meant."""
+"""What whoever opens the file may replace first: home directories, variables, patterns, addresses. That no
+file has such a name says nothing about the file that is meant."""
 
 
 class _Batch:
@@ -75,11 +76,12 @@ async def run_conditions(
 
 
 def _gathered(facts: Facts) -> Facts:
-    """Return the facts with those of the files to be modified that provably do not exist yet.
+    """Return the facts with what the file system says of the files to be modified.
 
-    Proof needs a workspace: without one nobody knows where a relative path starts. A path whose folder cannot
-    be looked into is not proved absent, and a dangling symbolic link exists. Commands that cannot be analysed
-    prove nothing; the conditions that need the analysis report that.
+    Which of them provably do not exist yet: a path whose folder cannot be looked into is not proved absent,
+    and a dangling symbolic link exists. And where paths with `..` lead. Both need a workspace: without one
+    nobody knows where a relative path starts. Commands that cannot be analysed prove nothing; the conditions
+    that need the analysis report that.
     """
     if facts.workspace is None:
         return facts
@@ -87,7 +89,16 @@ def _gathered(facts: Facts) -> Facts:
         modified = facts.modified_files
     except Exception:  # noqa: BLE001 - the conditions ask for the analysis again, and say what was wrong
         modified = facts.action.paths
-    return facts.knowing_absent(frozenset(path for path in modified if _is_absent(facts, path)))
+    climbing = {path for path in (*modified, *facts.files_read) if ".." in path}
+    facts = facts.knowing(
+        absent_files=frozenset(), real_paths={path: _real_path(facts, path) for path in climbing}
+    )
+    absent = frozenset(path for path in modified if _is_absent(facts, path))
+    return facts.knowing(absent_files=absent, real_paths=facts.real_paths)
+
+
+def _real_path(facts: Facts, path: str) -> str:
+    return os.path.realpath(Path(facts.workspace or "", path.replace("\\", "/")))
 
 
 def _is_absent(facts: Facts, path: str) -> bool:

@@ -282,7 +282,7 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
         if name in filters
     ]
     if "unacknowledged" in filters:
-        conditions.append(sa.text("halt_events.acknowledged = FALSE"))
+        conditions.append(sa.text("NOT halt_events.acknowledged"))
     if "open" in filters:
         conditions.append(sa.text(schema.OPEN))
     page = (
