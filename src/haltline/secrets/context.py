@@ -229,7 +229,7 @@ def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
 
 
 def _may_be_uuid(name: str) -> bool:
-    """True for names under which vendors do keep secrets in the form of a UUID; elsewhere UUIDs are public."""
+    """True for names under which vendors keep secrets in the form of a UUID; other UUIDs are public."""
     squeezed = name.replace("_", "").replace("-", "").replace(".", "")
     return any(
         word in squeezed for word in ("apikey", "apitoken", "authtoken", "accesstoken", "clientsecret")

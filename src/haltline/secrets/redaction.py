@@ -11,9 +11,9 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from haltline.secrets.fingerprints import sentinel, sentinel_spans
+from haltline.secrets.model import UNSCANNED
 from haltline.secrets.scanner import (
     MAXIMUM_DEPTH,
-    UNSCANNED,
     as_text,
     foreign_text,
     is_plain,

@@ -12,7 +12,7 @@ from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
 from haltline.secrets.joining import Piece, covered, joined_pieces
 from haltline.secrets.matcher import find_tokens
-from haltline.secrets.model import TIER_RANK, Hit, PathPart, SecretFinding, Tier
+from haltline.secrets.model import TIER_RANK, UNSCANNED, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.phrases import find_phrases
 from haltline.secrets.words import LongWords
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from haltline.secrets.known import KnownValues
 
 MAXIMUM_DEPTH = 64
-UNSCANNED = "unscanned"
 _OTHER_KINDS = (
     "known-value",
     "long-secret-value",
@@ -169,11 +168,10 @@ def _merged(text: str, hits: list[Hit]) -> list[Hit]:
         if last.tier is not Tier.CONTEXT and hit.end <= last.end:
             # A token that carries another one (a GitHub App's carries a JWT) keeps its name.
             surer = last._replace(tier=surer.tier)
-        end = max(last.end, hit.end)
-        whole = surer.start == last.start and surer.end == end
-        value = surer.value if whole else text[last.start : end]
-        merged[-1] = Hit(surer.rule, surer.tier, last.start, end, value, surer.decoded)
-    return merged
+        whole = surer.start == last.start and surer.end == max(last.end, hit.end)
+        value = surer.value if whole else ""
+        merged[-1] = Hit(surer.rule, surer.tier, last.start, max(last.end, hit.end), value, surer.decoded)
+    return [hit if hit.value else hit._replace(value=text[hit.start : hit.end]) for hit in merged]
 
 
 def as_text(value: bytes | bytearray) -> str:
