@@ -8,10 +8,23 @@
 Usable alone: no database, no third-party import, linear time on any input.
 """
 
+from haltline.secrets.credential_files import is_credential_file, is_environment_dump
+from haltline.secrets.diffs import DiffFinding, scan_diff
 from haltline.secrets.fingerprints import configure_fingerprint_key
 from haltline.secrets.known import KnownValues
 from haltline.secrets.model import SecretFinding, Tier
 from haltline.secrets.redaction import redact
 from haltline.secrets.scanner import scan
 
-__all__ = ["KnownValues", "SecretFinding", "Tier", "configure_fingerprint_key", "redact", "scan"]
+__all__ = [
+    "DiffFinding",
+    "KnownValues",
+    "SecretFinding",
+    "Tier",
+    "configure_fingerprint_key",
+    "is_credential_file",
+    "is_environment_dump",
+    "redact",
+    "scan",
+    "scan_diff",
+]

@@ -124,7 +124,7 @@ def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
         if is_secret_value(name, value, kind, quoted=quoted) or (
             kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted)
         ):
-            yield Hit(kind, Tier.CONTEXT, start, end, value)
+            yield Hit(rule_of_kind(kind), Tier.CONTEXT, start, end, value)
 
 
 def _is_plain_password(text: str, position: int, value: str, name: str, *, quoted: bool) -> bool:
@@ -203,6 +203,11 @@ def kind_of_name(name: str) -> str:
     if plain.endswith(WEAK_ENDINGS):
         return "long-secret-value"
     return ""
+
+
+def rule_of_kind(kind: str) -> str:
+    """Return the rule under which a value of a kind of name is reported."""
+    return "password" if kind == "password" else "secret-value"
 
 
 def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:

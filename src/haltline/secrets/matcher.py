@@ -98,6 +98,16 @@ def _catalogue() -> _Catalogue:
     return _Catalogue(re.compile(expression), by_literal, tuple(inside), spaced)
 
 
+@cache
+def literal_starts() -> frozenset[str]:
+    """Return the first three characters of every literal that begins a token."""
+    return frozenset(
+        literal[:3]
+        for literal, candidates in _catalogue().by_literal.items()
+        if not all(candidate.lead for candidate in candidates)
+    )
+
+
 def _candidate(form: Format, literal: str) -> _Candidate:
     lead = rf"(?<![A-Za-z0-9]){form.lead}\Z" if form.lead else ""
     return _Candidate(form, literal, re.escape(literal) + f"(?:{form.body}){form.right}", lead)
@@ -147,7 +157,9 @@ def _literals(words: LongWords, catalogue: _Catalogue) -> Iterator[tuple[int, st
                 yield from _everywhere(words.text, needle)
     for literal in catalogue.spaced:
         if literal in words.text:
-            yield from _everywhere(words.text, literal)
+            for position, _ in _everywhere(words.text, literal):
+                if not words.text[position - 1 : position].isalnum():
+                    yield position, literal
 
 
 def _everywhere(text: str, literal: str) -> Iterator[tuple[int, str]]:

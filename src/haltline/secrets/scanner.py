@@ -7,11 +7,11 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower
+from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower, rule_of_kind
 from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
-from haltline.secrets.joining import Piece, covered, joined_pieces
-from haltline.secrets.matcher import find_tokens
+from haltline.secrets.joining import Piece, covered, joined_pieces, neighbouring_leaves
+from haltline.secrets.matcher import find_tokens, literal_starts
 from haltline.secrets.model import TIER_RANK, UNSCANNED, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.phrases import find_phrases
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MAXIMUM_DEPTH = 64
 _OTHER_KINDS = (
     "known-value",
-    "long-secret-value",
     "password",
     "secret-value",
     "uri-password",
@@ -164,7 +163,7 @@ def _merged(text: str, hits: list[Hit]) -> list[Hit]:
             merged.append(hit)
             continue
         last = merged[-1]
-        surer = hit if TIER_RANK[hit.tier] < TIER_RANK[last.tier] else last
+        surer = hit if _strength(hit) < _strength(last) else last
         if last.tier is not Tier.CONTEXT and hit.end <= last.end:
             # A token that carries another one (a GitHub App's carries a JWT) keeps its name.
             surer = last._replace(tier=surer.tier)
@@ -172,6 +171,11 @@ def _merged(text: str, hits: list[Hit]) -> list[Hit]:
         value = surer.value if whole else ""
         merged[-1] = Hit(surer.rule, surer.tier, last.start, max(last.end, hit.end), value, surer.decoded)
     return [hit if hit.value else hit._replace(value=text[hit.start : hit.end]) for hit in merged]
+
+
+def _strength(hit: Hit) -> tuple[int, bool]:
+    """Order hits, surest first; of equally sure ones the vendor's name says more than the place."""
+    return TIER_RANK[hit.tier], hit.rule in _OTHER_KINDS
 
 
 def as_text(value: bytes | bytearray) -> str:
@@ -187,7 +191,7 @@ def leaf_hits(text: str, name: str, known: KnownValues | None = None) -> list[Hi
         return hits
     if sentinel_spans(text, kinds()) or not is_secret_value(name, text, kind, quoted=True):
         return hits
-    return _merged(text, [*hits, Hit(kind, Tier.CONTEXT, 0, len(text), text)])
+    return _merged(text, [*hits, Hit(rule_of_kind(kind), Tier.CONTEXT, 0, len(text), text)])
 
 
 def foreign_text(value: Any) -> str | None:
@@ -206,12 +210,27 @@ def is_plain(value: Any) -> bool:
 class _ObjectScan:
     """One walk through an object; containers are visited once, so shared parts and cycles cost nothing."""
 
-    __slots__ = ("_known", "_seen", "findings")
+    __slots__ = ("_known", "_leaves", "_seen", "findings")
 
     def __init__(self, known: KnownValues | None) -> None:
         self._known = known
         self._seen: set[int] = set()
+        self._leaves: list[tuple[tuple[PathPart, ...], str]] = []
         self.findings: list[SecretFinding] = []
+
+    def split_over_leaves(self) -> Iterator[tuple[tuple[PathPart, ...], str, Hit]]:
+        """Yield the parts of tokens that were split over neighbouring texts: path, text and token."""
+        found = {finding.path for finding in self.findings if finding.blocks}
+        texts = [text for _, text in self._leaves]
+        for index, pieces in neighbouring_leaves(texts, literal_starts()):
+            hits = find_tokens(LongWords("".join(piece.text for piece in pieces))).hits
+            for hit in hits:
+                last = index + len(covered(pieces, hit.start, hit.end))
+                if hit.start or last == index + 1:
+                    continue
+                for path, text in self._leaves[index:last]:
+                    if path not in found:
+                        yield path, text, hit._replace(start=0, end=len(text), decoded=("split",))
 
     def visit(self, value: Any, path: tuple[PathPart, ...], name: str) -> None:
         if isinstance(value, str):
@@ -229,9 +248,10 @@ class _ObjectScan:
             else:
                 self._text(text, path, name)
 
-    def _text(self, text: str, path: tuple[PathPart, ...], name: str, *, in_key: bool = False) -> None:
+    def _text(self, text: str, path: tuple[PathPart, ...], name: str) -> None:
+        self._leaves.append((path, text))
         hits = leaf_hits(text, name, self._known)
-        self.findings.extend(_finding(hit, path, in_key=in_key) for hit in hits)
+        self.findings.extend(_finding(hit, path, in_key=False) for hit in hits)
 
     def _container(self, value: Any, path: tuple[PathPart, ...], name: str) -> None:
         if id(value) in self._seen:
@@ -295,4 +315,14 @@ def scan(value: Any, *, known: KnownValues | None = None) -> tuple[SecretFinding
         return tuple(_finding(hit, (), in_key=False) for hit in scan_text(value, known))
     walk = _ObjectScan(known)
     walk.visit(value, (), "")
-    return tuple(walk.findings)
+    split = [_finding(hit, path, in_key=False) for path, _, hit in walk.split_over_leaves()]
+    return (*walk.findings, *split)
+
+
+def split_parts(value: Any) -> dict[str, str]:
+    """Return the texts of an object that are parts of a split token, each with the token's kind."""
+    if isinstance(value, str | bytes | bytearray) or is_plain(value):
+        return {}
+    walk = _ObjectScan(None)
+    walk.visit(value, (), "")
+    return {text: hit.rule for _, text, hit in walk.split_over_leaves()}
