@@ -108,6 +108,11 @@ def literal_starts() -> frozenset[str]:
     )
 
 
+def is_literal(text: str) -> bool:
+    """True when a text is a literal of some format, as in a table of formats."""
+    return text in _catalogue().by_literal
+
+
 def _candidate(form: Format, literal: str) -> _Candidate:
     lead = rf"(?<![A-Za-z0-9]){form.lead}\Z" if form.lead else ""
     return _Candidate(form, literal, re.escape(literal) + f"(?:{form.body}){form.right}", lead)

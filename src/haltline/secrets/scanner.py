@@ -11,7 +11,7 @@ from haltline.secrets.context import find_in_context, is_secret_value, kind_of_n
 from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
 from haltline.secrets.joining import Piece, covered, joined_pieces, neighbouring_leaves
-from haltline.secrets.matcher import find_tokens, literal_starts
+from haltline.secrets.matcher import find_tokens, is_literal, literal_starts
 from haltline.secrets.model import TIER_RANK, UNSCANNED, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.phrases import find_phrases
@@ -121,7 +121,8 @@ def _hits_in_pieces(pieces: Sequence[Piece], offset: int) -> Iterator[Hit]:
         return
     for hit in find_tokens(LongWords("".join(piece.text for piece in pieces))).hits:
         touched = covered(pieces, hit.start, hit.end)
-        if len(touched) > 1:
+        # A list of prefixes is not a token, however well it reads when put together.
+        if len(touched) > 1 and not any(is_literal(piece.text) for piece in touched[1:]):
             for piece in touched:
                 yield hit._replace(start=piece.start + offset, end=piece.end + offset, decoded=("split",))
 
@@ -226,7 +227,7 @@ class _ObjectScan:
             hits = find_tokens(LongWords("".join(piece.text for piece in pieces))).hits
             for hit in hits:
                 last = index + len(covered(pieces, hit.start, hit.end))
-                if hit.start or last == index + 1:
+                if hit.start or last == index + 1 or any(map(is_literal, texts[index + 1 : last])):
                     continue
                 for path, text in self._leaves[index:last]:
                     if path not in found:
