@@ -79,6 +79,11 @@ class Budget:
         return True
 
 
+def is_spaced_out(text: str) -> bool:
+    """True when the characters of a text may stand apart: hardly three of them for each blank."""
+    return text.count(" ") * (_SPACED_OUT - 1) > len(text)
+
+
 def find_layers(words: LongWords) -> Iterator[Layer]:
     """Yield the encoded parts of a text, decoded; a part that decodes to no text is passed over."""
     text, joined = words.text, words.joined
@@ -103,7 +108,7 @@ def _interspersed(words: LongWords) -> Iterator[Layer]:
             visible = compiled(_INVISIBLE).sub("", match[0])
             if len(visible) < len(match[0]):
                 yield Layer(*match.span(), visible, "invisible")
-    if len(text) < _SPACED_OUT * words.count:
+    if is_spaced_out(text) and len(text) < _SPACED_OUT * words.count:
         for match in compiled(_SPACED).finditer(text):
             yield Layer(*match.span(), re.sub(r"[ \t]", "", match[0]), "spaced")
 
