@@ -98,7 +98,7 @@ def broken_configuration(configuration: Configuration) -> Iterator[Finding]:
     for name, problem in configuration.broken.items():
         condition = CATALOGUE.get(name)
         yield Finding(
-            condition_name=name,
+            condition_name=redact(name),
             halt_type=condition.halt_type if condition else HaltType.EXECUTION,
             severity=Severity.CRITICAL,
             description=f"Halt check failed: configuration unreadable ({quoted(redact(problem))})",
