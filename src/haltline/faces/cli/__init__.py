@@ -136,6 +136,6 @@ def _flush() -> None:
 
 
 def _abandon_output() -> None:
-    """Keep the interpreter from writing what cannot be written when it ends: it would change the exit code."""
+    """Keep the interpreter from writing what nobody can take when it ends: that changes the exit code."""
     with contextlib.suppress(Exception):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
