@@ -72,7 +72,7 @@ class ServiceContext:
             if self.started:  # somebody else did it while this call waited
                 return
             if self.durable:
-                await self.lanes.run_abandonable(_configure_fingerprints)
+                await self.spool_lanes.run_abandonable(_configure_fingerprints)
             await self.store.start()
             self.started = True
 
