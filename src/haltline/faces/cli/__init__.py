@@ -24,7 +24,6 @@ _WITH_VALUE = ("--database", "--config")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. Never raises."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _print_anything()
     if _is_check(given):
         return _check(given)
     return _command(given)
@@ -35,11 +34,13 @@ def _check(given: list[str]) -> int:
     try:
         return _verdict_of(given)
     except BaseException as error:  # noqa: BLE001 - nothing, not even an interrupt, may let an action pass
-        _print_refusal(error, as_json="--json" in given)
+        with contextlib.suppress(BaseException):  # a second interrupt among them: the exit code stands
+            _print_refusal(error, as_json="--json" in given)
         return failing.HALT
 
 
 def _verdict_of(given: list[str]) -> int:
+    _print_anything()
     from haltline.faces.cli.group import run  # noqa: PLC0415 - so that a failing import is a halt too
 
     outcome = run(given)
@@ -66,6 +67,7 @@ def _print_refusal(error: BaseException, *, as_json: bool) -> None:
 def _command(given: list[str]) -> int:
     """Run any other command, and map its errors to exit codes."""
     try:
+        _print_anything()
         from haltline.faces.cli.group import run  # noqa: PLC0415 - likewise: a failing import gets a clear line
 
         outcome = run(given)
