@@ -70,7 +70,7 @@ loaded += [name for name in sys.modules if name.startswith("haltline.faces.comma
 sys.exit(f"loaded: {{loaded}}" if loaded else code)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=120, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -156,7 +156,7 @@ from haltline.faces.cli import main
 sys.exit(main(["mcp"]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=120, check=False
     )
     assert done.returncode == 1
     assert b"pip install 'haltline[mcp]'" in done.stderr
