@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -52,6 +51,8 @@ def _verdict_of(given: list[str]) -> int:
 
 
 def _print_refusal(error: BaseException, *, as_json: bool) -> None:
+    import json  # noqa: PLC0415 - 10 ms that the other calls do not need
+
     answer = failing.refusal(
         "bad_request" if isinstance(error, failing.UsageFault) else "check_failed", _sentence(error)
     )
