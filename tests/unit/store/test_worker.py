@@ -44,14 +44,19 @@ async def test_one_call_after_another_stays_in_one_thread() -> None:
 
 async def test_abandoned_call_frees_its_caller_and_the_next_takes_another_lane() -> None:
     lanes, release, ended = Lanes("test", limit=2), threading.Event(), threading.Event()
+    begun = threading.Event()
 
     def stuck() -> None:
+        begun.set()
         release.wait(BOUND)
         ended.set()
 
-    with anyio.move_on_after(0.01) as scope:
-        await lanes.run_abandonable(stuck)
-    assert scope.cancelled_caught
+    async with anyio.create_task_group() as group:
+        group.start_soon(lanes.run_abandonable, stuck)
+        with anyio.fail_after(BOUND):
+            while not begun.is_set():
+                await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
     with anyio.fail_after(BOUND):
         assert await lanes.run_abandonable(lambda: "other lane") == "other lane"
     assert not ended.is_set()
