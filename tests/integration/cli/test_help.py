@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 import haltline
+from haltline.faces.cli.group import root
 from haltline.faces.cli.table import COMMANDS
 
 if TYPE_CHECKING:
     from tests.integration.cli.conftest import Call, Place
 
+ROOT = Path(__file__).parents[3]
 SUBCOMMANDS = [
     *((name,) for name in COMMANDS),
     *(("sessions", name) for name in ("list", "open", "close")),
@@ -65,9 +70,37 @@ loaded += [name for name in sys.modules if name.startswith("haltline.faces.comma
 sys.exit(f"loaded: {{loaded}}" if loaded else code)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=120, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def examples(text: str) -> list[list[str]]:
+    """Return the words of every line of a text that calls haltline, up to a redirection."""
+    calls = re.findall(r"^(?:\s+|.*(?:\$|\||=\S+|\*) +|.*\$\()haltline ([^<>|)\n]*)", text, re.MULTILINE)
+    return [shlex.split(call) for call in calls if "`" not in call]
+
+
+def assert_understood(command: click.Command, words: list[str]) -> None:
+    """Parse a call without making it."""
+    if not isinstance(command, click.Group):
+        command.make_context("haltline", list(words))
+        return
+    name, *rest = words if words and not words[0].startswith("-") else ["list", *words]
+    found = command.get_command(click.Context(command), name)
+    assert found is not None, words
+    assert_understood(found, rest)
+
+
+@pytest.mark.parametrize("words", examples((ROOT / "docs" / "cli.md").read_text("utf-8")), ids=" ".join)
+def test_an_example_of_the_documentation_is_understood(words: list[str]) -> None:
+    assert_understood(root(), words)
+
+
+@pytest.mark.parametrize("path", [(), *SUBCOMMANDS], ids=" ".join)
+def test_the_examples_of_a_help_text_are_understood(call: Call, path: tuple[str, ...]) -> None:
+    for words in examples(call(*path, "--help").out):
+        assert_understood(root(), words)
 
 
 def test_the_version_is_the_packages(call: Call) -> None:
@@ -81,8 +114,7 @@ def test_no_command_at_all_shows_help_and_is_no_success(call: Call) -> None:
 
 
 def test_the_console_script_is_the_command_line() -> None:
-    root = Path(__file__).parents[3]
-    named = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]["haltline"]
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]["haltline"]
     module, _, function = named.partition(":")
     assert callable(getattr(importlib.import_module(module), function))
 
@@ -124,7 +156,7 @@ from haltline.faces.cli import main
 sys.exit(main(["mcp"]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", code], env=place.environment, capture_output=True, timeout=120, check=False
     )
     assert done.returncode == 1
     assert b"pip install 'haltline[mcp]'" in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from haltline.errors import ConfigurationError, HaltlineError
+from haltline.errors import ConfigurationError, HaltlineError, NotPermitted
 from haltline.faces.caller import Need
 from haltline.faces.cli.failing import EXIT_CODES, FAILED, OK, CommandFailed
 from haltline.faces.cli.opening import run, settings_file, settings_of
@@ -124,6 +124,8 @@ def _of_spool(options: Options) -> Iterator[Note]:
 def _of_database(options: Options) -> list[Note]:
     try:
         return run(options, Need.READER, _look)
+    except NotPermitted:
+        raise
     except CommandFailed:
         return [Note("database", "not looked at, because the settings cannot be used")]
     except HaltlineError as error:
