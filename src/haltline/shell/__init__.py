@@ -43,7 +43,7 @@ _MODULES = {
     "strip_wrapper": "text",
 }
 
-__all__ = list(_MODULES)  # noqa: PLE0605  one table says what is public and where it lives
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from haltline.shell.book import built_in
 from haltline.shell.engine import Engine
-from haltline.shell.tags import tag
 from haltline.shell.marks import display, known
+from haltline.shell.tags import tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,16 @@ import json
 import re
 from fnmatch import translate
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from haltline.shell.detectors import TRIGGERS
 from haltline.shell.options import PLAIN, Grammar, Options, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     Detector = Callable[[Engine, Call], Flow | None]
 
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
-_VERSIONED_STEMS = frozenset("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump".split())
+_VERSIONED_STEMS = word_set("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump")
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
 
 
@@ -57,10 +60,11 @@ class Rule:
 class Condition:
     """One alternative of a rule's `when`, compiled for one program."""
 
-    __slots__ = ("argument", "least", "none", "options", "rule", "values", "without", "words")
+    __slots__ = ("argument", "least", "none", "options", "raw", "rule", "values", "without", "words")
 
     def __init__(self, rule: Rule, raw: Mapping[str, Any]) -> None:
         self.rule = rule
+        self.raw = raw
         self.words = [_word_test(token) for token in raw.get("words", "").split()]
         self.options = [tuple(group.split("|")) for group in raw.get("options", "").split()]
         self.without = tuple(raw.get("without", "").replace("|", " ").split())
@@ -68,6 +72,17 @@ class Condition:
         self.argument = re.compile(raw["argument"]) if "argument" in raw else None
         self.least: int = raw.get("least", 0)
         self.none: bool = raw.get("none", False)
+
+    def needs(self) -> Trigger | None:
+        """Return what every command for which the condition holds contains, or None when that is not known."""
+        choices: list[tuple[int, Trigger]] = []
+        for token in self.raw.get("words", "").split():
+            names = token.split("|")
+            literals = [max(re.split(r"[*?\[\]]", name), key=len) for name in names]
+            if all(literals):
+                choices.append((min(map(len, literals)), Trigger.of_words(names, literals)))
+        choices.extend((min(map(len, group)), Trigger.of_options(group)) for group in self.options)
+        return max(reversed(choices), key=itemgetter(0))[1] if choices else None
 
     def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
@@ -90,6 +105,63 @@ class Condition:
         if self.argument is not None and not any(self.argument.search(word) for word in rest):
             return -1
         return used
+
+
+class Trigger:
+    """What must occur in a plain command for a rule or detector to have anything to say.
+
+    Attributes:
+        words: whole words, one of which is enough.
+        starts: beginnings of words, one of which is enough.
+        others: patterns, one of which is enough.
+    """
+
+    __slots__ = ("others", "pattern", "starts", "words")
+
+    def __init__(
+        self, words: Iterable[str] = (), starts: Iterable[str] = (), others: Iterable[str] = ()
+    ) -> None:
+        self.words = frozenset(words)
+        self.starts = frozenset(starts)
+        self.others = frozenset(others)
+        pieces = sorted(self.others)
+        if self.starts:
+            pieces.append("(?:^| )(?:" + "|".join(sorted(map(re.escape, self.starts))) + ")")
+        self.pattern = re.compile("|".join(pieces)) if pieces else None
+
+    @classmethod
+    def of_words(cls, names: Sequence[str], literals: Sequence[str]) -> Trigger:
+        """Return the trigger of word patterns, each with its longest literal part."""
+        pairs = list(zip(names, literals, strict=True))
+        return cls(
+            words=[name for name, literal in pairs if name == literal],
+            starts=[literal for name, literal in pairs if name != literal and name.startswith(literal)],
+            others=[re.escape(literal) for name, literal in pairs if not name.startswith(literal)],
+        )
+
+    @classmethod
+    def of_options(cls, names: Sequence[str]) -> Trigger:
+        """Return the trigger of options in every spelling: in a cluster of letters, or abbreviated."""
+        long = [name for name in names if name.startswith("--")]
+        short = [name for name in names if not name.startswith("--")]
+        return cls(
+            starts=[name[:5] for name in long], others=[" -[^ -]*" + re.escape(name[1:2]) for name in short]
+        )
+
+    @classmethod
+    def any_of(cls, triggers: Sequence[Trigger]) -> Trigger:
+        """Return the trigger that holds when one of the given holds."""
+        return cls(
+            (word for trigger in triggers for word in trigger.words),
+            (start for trigger in triggers for start in trigger.starts),
+            (other for trigger in triggers for other in trigger.others),
+        )
+
+    def occurs(self, text: str) -> bool:
+        """Return whether the text of a plain command contains it."""
+        return (bool(self.words) and not self.words.isdisjoint(text.split())) or (
+            self.pattern is not None and self.pattern.search(text) is not None
+        )
 
 
 def _word_test(token: str) -> frozenset[str] | re.Pattern[str] | None:
@@ -126,7 +198,7 @@ def _match_words(
 class Program:
     """What the book knows of one program."""
 
-    __slots__ = ("by_word", "detectors", "effect", "grammar", "name", "reads", "readers", "wildcard")
+    __slots__ = ("by_word", "detectors", "effect", "grammar", "name", "readers", "reads", "wildcard")
 
     def __init__(self, name: str, grammar: Grammar) -> None:
         self.name = name
@@ -137,6 +209,11 @@ class Program:
         self.effect = ""
         self.reads = False
         self.readers: list[Condition] = []
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """Every condition of every rule that speaks of this program."""
+        return [*self.wildcard, *(condition for found in self.by_word.values() for condition in found)]
 
     @property
     def has_rules(self) -> bool:
@@ -178,6 +255,7 @@ class Book:
         self._effects: dict[str, str] = {}
         self._readers: dict[str, list[Mapping[str, Any]]] = {}
         self._programs: dict[str, Program | None] = {}
+        self._triggers: dict[str, Trigger | None] = {}
         for content in files:
             self._take(content)
 
@@ -212,6 +290,41 @@ class Book:
         if program is not None:
             self._programs[name] = program
         return program
+
+    def known(self, name: str) -> bool:
+        """Return whether the book has a program of this name or path."""
+        return self.program(name.rpartition("/")[2]) is not None
+
+    def trigger(self, name: str) -> Trigger | None:
+        """Return what must occur in a command of this program for any rule to hold; None when anything may."""
+        try:
+            return self._triggers[name]
+        except KeyError:
+            pass
+        program = self.program(name.rpartition("/")[2])
+        if program is None:
+            return None
+        found = self._trigger(program)
+        self._triggers[name] = found
+        return found
+
+    def _trigger(self, program: Program) -> Trigger | None:
+        found: list[Trigger | None] = [condition.needs() for condition in program.conditions]
+        spec = self.wrappers.get(program.name)
+        if spec is not None:
+            found.append(Trigger(re.split(r"[+ ]", spec["after"])) if "after" in spec else None)
+        for reference in self._detectors.get(program.name, "").split():
+            if reference == "detectors.git:git":
+                found.append(self._git_trigger())
+            else:
+                found.append(Trigger(others=[TRIGGERS[reference]]) if reference in TRIGGERS else None)
+        known = [trigger for trigger in found if trigger is not None]
+        return Trigger.any_of(known) if len(known) == len(found) else None
+
+    def _git_trigger(self) -> Trigger:
+        """Return the subcommands that rules or detectors speak of, and the options that bring in others."""
+        names = {name[4:] for name in {*self._conditions, *self._detectors} if name.startswith("git-")}
+        return Trigger(words=names | {"remote", "fetch", "pull", "clone"}, starts=["-c", "--exec", "--conf"])
 
     def names(self) -> set[str]:
         """Return the names of all programs that the book knows."""

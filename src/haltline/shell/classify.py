@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from haltline.shell.book import built_in
 from haltline.shell.engine import Engine
+from haltline.shell.quick import harmless
 
 if TYPE_CHECKING:
     from haltline.shell.engine import Verdict
@@ -17,7 +18,10 @@ def classify(command: str) -> tuple[Literal["deny", "ask"], str] | None:
     `deny` is catastrophic and is to be blocked; `ask` is risky and needs a person (guardrails specification,
     "Command safety is structural, not textual"). Never raises.
     """
-    engine = Engine(built_in())
+    book = built_in()
+    if harmless(command, book):
+        return None
+    engine = Engine(book)
     engine.judge(command)
     if not engine.verdicts:
         return None

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from haltline.shell import expand
 from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, Call, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known, without_marks
+from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
 from haltline.shell.scanner import LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,9 +193,7 @@ class Engine:
             return self.run_simple(node, environment, stdin, outer)
         return self.run_compound(node, environment, stdin, outer)
 
-    def run_compound(  # noqa: C901  one branch for each kind of compound command
-        self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call
-    ) -> Flow:
+    def run_compound(self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
         call = self.place(node, environment, stdin, outer)
         kind = node.kind
         if kind == "function":
@@ -378,14 +377,28 @@ class Engine:
                 flow = result
         if program.by_word or program.wildcard or program.readers:
             self.apply_rules(program, call)
-        if self.collecting and len(self.effects) == effects and flow is None:
-            self.effect(program.effect or "execute", program.name, call)
+        if self.collecting:
+            self.default_effects(program, call, found=len(self.effects) > effects)
         if flow is not None:
             return flow
         taints = PIPED | call.taints
         if call.stdin is not None:
             taints |= call.stdin.taints
         return Flow(None, taints)
+
+    def default_effects(self, program: Program, call: Call, *, found: bool) -> None:
+        """Record what a program does by its nature, where nothing more exact was found."""
+        kind = program.effect
+        if kind == "privilege":
+            self.effect(kind, program.name, call)
+        elif found:
+            return
+        elif kind == "write" and not program.name.startswith("git-"):
+            targets = parse(call.argv, program.grammar).words
+            for target in targets or [program.name]:
+                self.effect("write", target, call)
+        else:
+            self.effect(kind or "execute", program.name, call)
 
     def apply_rules(self, program: Program, call: Call) -> None:
         spec = self.book.wrappers.get(program.name)
@@ -398,7 +411,7 @@ class Engine:
             return
         for rule, used in program.matches(options):
             self.report(rule.rule_id, call, " ".join(options.words[used:]))
-        if self.collecting and any(reader.holds(options) >= 0 for reader in program.readers):
+        if self.collecting and any(reader.holds(options, frozenset()) >= 0 for reader in program.readers):
             self.effect("read", program.name, call)
 
     def unlisted(self, call: Call, name: str, base: str) -> Flow:
@@ -547,14 +560,14 @@ class Engine:
         return path.removeprefix("./")
 
 
-RUN_BY_NAME = frozenset(
+RUN_BY_NAME = word_set(
     "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR "
-    "GIT_ASKPASS SSH_ASKPASS BROWSER PROMPT_COMMAND LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND".split()
+    "GIT_ASKPASS SSH_ASKPASS BROWSER PROMPT_COMMAND LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND"
 )
 
 
-_LOADED_BY_NAME = frozenset(
-    "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP".split()
+_LOADED_BY_NAME = word_set(
+    "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP"
 )
 
 

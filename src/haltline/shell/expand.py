@@ -13,8 +13,8 @@ from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
 
 if TYPE_CHECKING:
-    from haltline.shell.environment import Environment
     from haltline.shell.engine import Engine
+    from haltline.shell.environment import Environment
 
 MAX_FIELDS = 128
 MAX_VALUE = 16 * 1024

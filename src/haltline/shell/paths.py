@@ -11,6 +11,7 @@ import re
 from enum import StrEnum
 
 from haltline.shell.marks import HOME, PRESENT, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.vocabulary import word_set
 
 
 class Zone(StrEnum):
@@ -33,13 +34,13 @@ class Zone(StrEnum):
     UNKNOWN = "unknown"  # the path depends on what nobody assigned
 
 
-_SYSTEM_DEEP = frozenset(
-    "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Library usr cores Network efi".split()
+_SYSTEM_DEEP = word_set(
+    "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Library usr cores Network efi"
 )
-_SYSTEM_SHALLOW = frozenset("var opt srv mnt media run snap nix private Applications Volumes".split())
+_SYSTEM_SHALLOW = word_set("var opt srv mnt media run snap nix private Applications Volumes")
 _SHALLOW_DEPTH = 1
 _USER_SOFTWARE = frozenset({"local", "src", "games", "share"})
-_VAR_STATE = frozenset("lib log db spool mail backups".split())
+_VAR_STATE = word_set("lib log db spool mail backups")
 _HOMES = frozenset({"home", "Users"})
 _TEMPORARY_ROOTS = (
     ("tmp",),
@@ -51,9 +52,7 @@ _TEMPORARY_ROOTS = (
     ("private", "var", "folders"),
     ("run", "user"),
 )
-_SINKS = frozenset(
-    "null zero full tty stdin stdout stderr random urandom ptmx console fd pts tcp udp shm".split()
-)
+_SINKS = word_set("null zero full tty stdin stdout stderr random urandom ptmx console fd pts tcp udp shm")
 _REPOSITORIES = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|\Z|(?=[^\\/]))")
 _DRIVE_ROOTS = frozenset(

@@ -14,6 +14,7 @@ from haltline.shell.call import NETWORK, PIPED, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, UNKNOWN, display, without_marks
 from haltline.shell.paths import Zone, zone
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -24,7 +25,7 @@ MAX_COMMANDS = 500
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"`]|`.|\"\")*\"|[;|\n{}()&,]|#[^\n]*|(?:[^\s'\"`;|{}()&,]|`.)+|`\s", re.DOTALL
 )
-_REMOVES = frozenset("remove-item ri rm del erase rd rmdir".split())
+_REMOVES = word_set("remove-item ri rm del erase rd rmdir")
 _FETCHES = re.compile(
     r"\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|wget|curl|downloadstring|downloadfile|downloaddata|"
     r"start-bitstransfer|net\.webclient)\b",
@@ -191,11 +192,10 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
         engine.effect("delete", display(target), call, recursive=recursive, force=True, reversible=False)
         if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM) and recursive:
             engine.report("windows.delete", call, display(target), decision="deny")
-        elif recursive and (
-            where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase")
-        ):
-            engine.report("windows.delete", call, display(target))
-        elif where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM, Zone.HERE):
+        elif (
+            recursive
+            and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
+        ) or where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM, Zone.HERE):
             engine.report("windows.delete", call, display(target))
     return Flow("", 0)
 

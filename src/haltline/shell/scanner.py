@@ -214,15 +214,15 @@ class _Scanner:
                 i = self.command(into, connector, i, depth, keyword)
                 connector = ";"
 
-    def command(  # noqa: PLR0913  the keyword is already matched where the list decides about its end
-        self, into: Script, connector: str, i: int, depth: int, keyword: re.Match[str] | None
-    ) -> int:
+    def command(self, into: Script, connector: str, i: int, depth: int, keyword: re.Match[str] | None) -> int:
         self.commands += 1
         if self.commands > MAX_COMMANDS:
             raise LimitReached(f"more than {MAX_COMMANDS} commands")
         if keyword is not None:
             word = keyword[0]
             if word in ("!", "time"):
+                if word == "!" and connector in ("|", "|&"):
+                    self.problem("unexpected ! in a pipeline")
                 return self.prefixed(into, connector, keyword.end(), depth)
             node = Compound(_KINDS[word], self.base + i)
             into.items.append((connector, node))
@@ -685,7 +685,7 @@ class _Scanner:
 
     # Expansions
 
-    def dollar(self, parts: Parts, texts: list[str], i: int, depth: int, *, quoted: bool) -> int:  # noqa: PLR0913  the word under way and the place in it
+    def dollar(self, parts: Parts, texts: list[str], i: int, depth: int, *, quoted: bool) -> int:
         text = self.text
         following = text[i + 1 : i + 2]
         if following == "(":
@@ -827,7 +827,7 @@ class _Scanner:
                 i = self.backquote(parts, texts, i, depth, quoted=False)
         raise Incomplete("the text ends inside ${…}")
 
-    def backquote(self, parts: Parts, texts: list[str], i: int, depth: int, *, quoted: bool) -> int:  # noqa: PLR0913  as for `dollar`
+    def backquote(self, parts: Parts, texts: list[str], i: int, depth: int, *, quoted: bool) -> int:
         text, end = self.text, i + 1
         inner: list[str] = []
         while True:

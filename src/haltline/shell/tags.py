@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from haltline.shell.vocabulary import word_set
+
 if TYPE_CHECKING:
     from haltline.shell.call import Call
 
@@ -79,16 +81,17 @@ def _in_words(argv: list[str]) -> str | None:
             value = word
         elif match is not None and match[1] is not None:
             value = match[1]
-        elif _ADDRESS.search(word) or name in _HOST_FIRST:
-            value = word
         elif (
-            name == "git"
-            and index == len(argv) - 1
-            and index > 1
-            and argv[1] in ("push", "merge", "reset", "branch")
+            _ADDRESS.search(word)
+            or name in _HOST_FIRST
+            or (
+                name == "git"
+                and index == len(argv) - 1
+                and index > 1
+                and argv[1] in ("push", "merge", "reset", "branch")
+            )
+            or (name in _RESOURCE_TOOLS and index > 1 and word[:1] != "-")
         ):
-            value = word
-        elif name in _RESOURCE_TOOLS and index > 1 and word[:1] != "-":
             value = word
         takes = match is not None and match[1] is None
         if value is not None:
@@ -98,7 +101,7 @@ def _in_words(argv: list[str]) -> str | None:
     return None
 
 
-_RESOURCE_TOOLS = frozenset(
+_RESOURCE_TOOLS = word_set(
     "kubectl helm pulumi heroku fly flyctl railway vercel netlify dropdb createdb terraform gcloud az doctl argocd "
-    "aws psql mysql mongosh mongo pscale neonctl supabase".split()
+    "aws psql mysql mongosh mongo pscale neonctl supabase"
 )

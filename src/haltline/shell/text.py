@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from haltline.shell.scanner import scan
 from haltline.shell.syntax import Compound, Script, Simple, Substitution, Word
+from haltline.shell.vocabulary import word_set
 
-_SHELLS = frozenset("sh bash zsh dash ksh mksh ash".split())
-_SUBCOMMANDS = frozenset(
+_SHELLS = word_set("sh bash zsh dash ksh mksh ash")
+_SUBCOMMANDS = word_set(
     "git npm pnpm yarn bun docker podman kubectl helm terraform tofu pulumi aws gcloud az gh glab cargo go pip pip3 uv "
     "poetry conda brew apt apt-get dnf yum systemctl service rails rake bundle make mvn gradle dotnet flutter dart "
-    "alembic prisma heroku fly vercel netlify railway supabase firebase doctl".split()
+    "alembic prisma heroku fly vercel netlify railway supabase firebase doctl"
 )
 MAX_UNWRAP = 8
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from haltline.shell.call import PIPED, SECRET, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known
-from haltline.shell.options import Grammar, parse
+from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.scanner import ansi_c
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,13 +132,23 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
         inner.argv = [word.replace(replace, UNKNOWN) for word in rest] if replace else [*rest, UNKNOWN]
         return engine.dispatch(inner)
     if replace is None:
-        inner.argv = rest + text.replace("\0", " ").split()[:MAX_ITEMS]
+        inner.argv = rest + _items(text, options)
         return engine.dispatch(inner)
     for line in text.splitlines()[:MAX_ITEMS]:
         one = call.inner([word.replace(replace, line) for word in rest], name)
         one.stdin = Flow("", 0)
         engine.dispatch(one)
     return Flow()
+
+
+def _items(text: str, options: Options) -> list[str]:
+    """Return the words that `xargs` reads: separated by blanks, or by the delimiter that it was given."""
+    delimiter = options.value("-d", "--delimiter")
+    if options.has("-0", "--null"):
+        delimiter = "\0"
+    if delimiter is None:
+        return text.split()[:MAX_ITEMS]
+    return [item for item in text.split(ansi_c(delimiter) or "\n") if item][:MAX_ITEMS]
 
 
 def _is_code(words: list[str], mark: str) -> bool:
@@ -183,6 +194,20 @@ def _parallel(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) ->
         one.via = inner.via
         engine.dispatch(one)
     return Flow()
+
+
+_REACHES_OUT = ("-v", "--volume", "--mount", "--volumes-from", "--privileged", "--device")
+
+
+def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """`docker exec` and `docker run`: in a new container without mounts, its own files are no loss."""
+    before = len(engine.verdicts)
+    flow = _words(engine, call, name, spec)
+    if "run" in call.argv[1:4] and not parse(call.argv, _grammar(name, spec)).has(*_REACHES_OUT):
+        engine.verdicts[before:] = [
+            verdict for verdict in engine.verdicts[before:] if not verdict[1].rule_id.startswith("filesystem.")
+        ]
+    return flow
 
 
 def _texts(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
@@ -299,6 +324,7 @@ _MODES = {
     "words": _words,
     "xargs": _xargs,
     "parallel": _parallel,
+    "container": _container,
     "texts": _texts,
     "debugger": _debugger,
     "editor": _editor,

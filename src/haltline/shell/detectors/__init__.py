@@ -71,3 +71,28 @@ _BY_FUNCTION = {
 }
 
 DETECTORS = _table()
+
+# What must occur in a plain command of its own for a detector to report anything. A detector that is not listed may
+# always report. Most of these only hand data on, which matters to a program that is listed with more.
+TRIGGERS = {
+    "detectors.builtins:echo": "(?!)",
+    "detectors.builtins:printf": "(?!)",
+    "detectors.builtins:cat": "(?!)",
+    "detectors.builtins:decode": "(?!)",
+    "detectors.builtins:passing": "(?!)",
+    "detectors.builtins:change_directory": "(?!)",
+    "detectors.builtins:declare": "=",
+    "detectors.builtins:alias": "=",
+    "detectors.builtins:read": "(?!)",
+    "detectors.builtins:unset": "(?!)",
+    "detectors.builtins:make_temporary": "(?!)",
+    "detectors.builtins:download": "(?!)",
+    "detectors.interpreters:awk": r"system|[|]",
+    "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
+    "detectors.find:fd": r" -x| -X|--exec",
+    "detectors.credentials:reads": (
+        r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc|\.npmrc|htpass|vault-"
+        r"|docker|\.env|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4|ookies|keychain|wallet"
+        r"|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
+    ),
+}

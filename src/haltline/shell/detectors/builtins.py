@@ -124,7 +124,7 @@ def _range(word: str) -> str:
         r"(.)-(.)",
         lambda m: (
             "".join(chr(c) for c in range(ord(m[1]), ord(m[2]) + 1)) if ord(m[2]) - ord(m[1]) < 128 else ""
-        ),  # noqa: PLR2004
+        ),
         word.strip("[]"),
     )
 

@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import SECRET, Flow
+from haltline.shell.detectors import TRIGGERS
 from haltline.shell.marks import HOME, display
 from haltline.shell.options import Grammar, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -28,17 +30,14 @@ _FILE = re.compile(
     r"|[^/]*\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)\Z|[^/]*_?private[-_]?key[^/]*\Z"
     r")"
 )
-_HINT = re.compile(
-    r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc|\.npmrc|htpass|vault-|docker|\.env"
-    r"|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4|ookies|keychain|wallet|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
-)
-_PATTERN_FIRST = frozenset("grep egrep fgrep rg ag sed awk gawk jq yq".split())
-_SENDS = frozenset("curl wget nc ncat netcat socat scp sftp rsync".split())
+_HINT = re.compile(TRIGGERS["detectors.credentials:reads"])
+_PATTERN_FIRST = word_set("grep egrep fgrep rg ag sed awk gawk jq yq")
+_SENDS = word_set("curl wget nc ncat netcat socat scp sftp rsync")
 _COPIES = frozenset({"cp", "tee", "dd"})
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root)[^/]*\.pem\Z", re.IGNORECASE)
 _ASKS = re.compile(r"token|secret|passw|credential|api.?key|private|auth", re.IGNORECASE)
 _GREP = Grammar("-e -f -A -B -C -m --include --exclude --exclude-dir -g -t -T --regexp --file --glob --type")
-_KEY_OPTIONS = frozenset("-i --key --cert --cacert -E --identity --private-key -inkey -CAfile -CAkey".split())
+_KEY_OPTIONS = word_set("-i --key --cert --cacert -E --identity --private-key -inkey -CAfile -CAkey")
 
 
 def is_credential(path: str) -> bool:

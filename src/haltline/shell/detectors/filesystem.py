@@ -262,9 +262,7 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     for target in words:
         own_file(engine, call, target)
         where = place(engine, call, target)
-        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
-            engine.report("filesystem.permissions", call, display(target))
-        elif (
+        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
             recursive
             and where in (Zone.HERE, Zone.HOME, Zone.PATTERN)
             and re.fullmatch(r"[0-7]*777|[0-7]*000|a\+rwx|o\+w|-rwx|a-rwx", mode)

@@ -8,6 +8,7 @@ from haltline.shell.call import Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 _GLOBAL = Grammar(
     "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source"
 )
-_RUN_BY_SETTING = frozenset(
+_RUN_BY_SETTING = word_set(
     "core.sshcommand core.pager core.editor core.fsmonitor core.askpass sequence.editor diff.external "
-    "credential.helper gpg.program ssh.variant".split()
+    "credential.helper gpg.program ssh.variant"
 )
 _TRANSPORTS = frozenset({"fetch", "pull", "push", "clone", "ls-remote", "remote-update"})
 
@@ -183,7 +184,7 @@ def configure(engine: Engine, call: Call) -> Flow | None:
     if (
         options.has("--get", "--get-all", "--list", "-l", "--get-regexp", "--unset", "--unset-all")
         or len(words) < 2
-    ):  # noqa: PLR2004  a name alone is read
+    ):
         engine.effect("read", None, call)
         return Flow(None, 0)
     name, value = words[0].lower(), words[1]

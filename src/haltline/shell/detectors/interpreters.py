@@ -84,17 +84,14 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
         return Flow(None, 0)
     if stdin.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    elif stdin.taints & PIPED or stdin.text is None:
+    elif stdin.taints & PIPED:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     if stdin.text is None:
-        engine.unknown("code", "shell text that flows in", call)
+        engine.unknown("script", stdin.source or "shell text that flows in", call)
         return Flow(None, stdin.taints)
     inner = call.inner([], call.argv[0])
     inner.stdin = None
-    flow = engine.run_text(stdin.text, inner, Environment())
-    if not stdin.taints & PIPED and call.argv[0] != "":
-        return flow
-    return flow
+    return engine.run_text(stdin.text, inner, Environment())
 
 
 _CODE = {
@@ -191,7 +188,7 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     if flow.text is not None:
         _judge(engine, call, judge, flow.text)
     else:
-        if call.appended and path == UNKNOWN or "{}" in path:
+        if (call.appended and path == UNKNOWN) or "{}" in path:
             engine.report("interpreters.pipe-to-shell", call, call.argv[0])
         engine.unknown("script", path, call)
     return Flow(None, PIPED | flow.taints)
@@ -204,10 +201,12 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
         return Flow(None, 0)
     if stdin.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    elif stdin.taints & PIPED or stdin.text is None:
+    elif stdin.taints & PIPED:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     if stdin.text is not None:
         _judge(engine, call, judge, stdin.text)
+    else:
+        engine.unknown("script", stdin.source or "code that flows in", call)
     return Flow(None, PIPED | stdin.taints)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from haltline.shell.call import Flow
 from haltline.shell.marks import HOME, display
 from haltline.shell.options import Grammar, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -21,9 +22,9 @@ _RUNTIME_SETTINGS = re.compile(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/)|\.codex/(?:config\.toml|hooks)|\.gemini/settings\.json|"
     r"\.cursor/hooks\.json)"
 )
-_READS = frozenset("check halts show explain doctor status version help rules hook mcp serve console".split())
-_SETTLES = frozenset("ack acknowledge resolve dismiss escalate strikes reset sessions session".split())
-_READING_VERBS = frozenset("get list show test verify export path".split())
+_READS = word_set("check halts show explain doctor status version help rules hook mcp serve console")
+_SETTLES = word_set("ack acknowledge resolve dismiss escalate strikes reset sessions session")
+_READING_VERBS = word_set("get list show test verify export path")
 
 
 def own_file(engine: Engine, call: Call, path: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, UNKNOWN, without_marks
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 MAX_LENGTH = 64 * 1024
 MAX_NODES = 20_000
 
-_SHELL = frozenset(
+_SHELL = word_set(
     "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn "
-    "asyncio.create_subprocess_shell".split()
+    "asyncio.create_subprocess_shell"
 )
-_RUN = frozenset(
+_RUN = word_set(
     "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen "
-    "asyncio.create_subprocess_exec".split()
+    "asyncio.create_subprocess_exec"
 )
-_EXEC = frozenset("os.execv os.execvp os.execl os.execlp os.spawnl os.spawnv os.posix_spawn".split())
-_TREE = frozenset("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash".split())
-_ONE = frozenset("os.remove os.unlink os.rmdir os.removedirs".split())
-_EVALUATE = frozenset("eval exec compile __import__".split())
+_EXEC = word_set("os.execv os.execvp os.execl os.execlp os.spawnl os.spawnv os.posix_spawn")
+_TREE = word_set("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash")
+_ONE = word_set("os.remove os.unlink os.rmdir os.removedirs")
+_EVALUATE = word_set("eval exec compile __import__")
 _FETCH = ("urlopen", "requests.get", "httpx.get")
 
 
@@ -96,7 +97,7 @@ class _Visitor:
         elif isinstance(node, ast.Call):
             self.visit_call(node)
 
-    def visit_call(self, node: ast.Call) -> None:  # noqa: C901  one case for each kind of call
+    def visit_call(self, node: ast.Call) -> None:
         name = self.dotted(node.func)
         first = (
             node.args[0]
@@ -222,7 +223,7 @@ class _Visitor:
             return name + "()"
         return ""
 
-    def string(self, node: ast.AST | None) -> str | None:  # noqa: C901  one case for each way to write a text
+    def string(self, node: ast.AST | None) -> str | None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
         if isinstance(node, ast.Constant) and isinstance(node.value, bytes):

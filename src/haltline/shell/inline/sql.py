@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from haltline.shell.vocabulary import word_set
+
 if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
@@ -20,10 +22,10 @@ _TOKEN = re.compile(
     r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]*\]|[A-Za-z_][A-Za-z0-9_$]*|;|\\![^\n]*|[^\s]',
     re.DOTALL,
 )
-_DROPPED = frozenset(
+_DROPPED = word_set(
     "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN TYPE "
     "FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "
-    "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER".split()
+    "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER"
 )
 
 
@@ -98,7 +100,7 @@ def _unfiltered(words: list[str]) -> bool:
     rest = words[words.index("WHERE") + 1 :]
     return rest[:1] == ["TRUE"] or (
         len(rest) >= 3 and rest[1] == "=" and rest[0] == rest[2] and len(rest) == 3
-    )  # noqa: PLR2004  1 = 1
+    )
 
 
 def _common_table(words: list[str]) -> str | None:
