@@ -312,7 +312,7 @@ class Book:
         found: list[Trigger | None] = [condition.needs() for condition in program.conditions]
         spec = self.wrappers.get(program.name)
         if spec is not None:
-            found.append(Trigger(re.split(r"[+ ]", spec["after"])) if "after" in spec else None)
+            found.append(Trigger(re.split(r"[+ ]", spec["after"])) if "after" in spec and "direct" not in spec else None)
         for reference in self._detectors.get(program.name, "").split():
             if reference == "detectors.git:git":
                 found.append(self._git_trigger())

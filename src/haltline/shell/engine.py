@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from haltline.shell import expand
-from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, Call, Flow
+from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
@@ -38,6 +38,7 @@ _PATTERN_DIRECTORIES = frozenset({"", "/", "/bin/", "/sbin/", "/usr/bin/", "/usr
 _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn"})
 _BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _TRUNCATES = frozenset({":", "true"})
+_SHEBANG = re.compile(r"#![^\n]*?([\w.+-]+)[ \t]*(?:\n|\Z)")
 _NUMBER = re.compile(r"\d+-?\Z|-\Z")
 
 
@@ -51,6 +52,8 @@ class Engine:
         "choices",
         "collecting",
         "cwd",
+        "called",
+        "defined",
         "depth",
         "effects",
         "error",
@@ -79,6 +82,8 @@ class Engine:
         self.choices: dict[str, int] = {}
         self.open_choices: dict[str, int] = {}
         self.active: list[str] = []
+        self.defined: list[tuple[str, Script, Call]] = []
+        self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
         self.error: str | None = None
         self.steps = 0
@@ -129,6 +134,20 @@ class Engine:
         if not text.isascii() and _BIDIRECTIONAL.search(text):
             self.report("disguise.bidirectional", whole)
         self.run_text(text, whole)
+        for name, body, call in self.defined:
+            if name not in self.called:
+                self.judge_later(name, body, call)
+
+    def judge_later(self, name: str, body: Script, call: Call) -> None:
+        """Judge a function that nothing calls yet: what would be denied needs a question now."""
+        self.called.add(name)
+        before, effects, unknowns, calls = map(len, (self.verdicts, self.effects, self.unknowns, self.calls))
+        try:
+            self.run_script(body, Environment(), call.inner([], name))
+        except (LimitReached, RecursionError):
+            self.report("limits.reached", call, name)
+        self.verdicts[before:] = [("ask", *v[1:]) for v in self.verdicts[before:] if v[0] == "deny"]
+        del self.effects[effects:], self.unknowns[unknowns:], self.calls[calls:]
 
     def run_text(self, text: str, call: Call, environment: Environment | None = None) -> Flow:
         """Judge shell text that a command runs, in a new shell or in the given state."""
@@ -198,6 +217,7 @@ class Engine:
         kind = node.kind
         if kind == "function":
             environment.functions[node.name] = node.scripts[0]
+            self.defined.append((node.name, node.scripts[0], call))
             if _bomb(node):
                 self.report("machine.fork-bomb", call)
             return NOTHING
@@ -339,6 +359,7 @@ class Engine:
         if name in self.active or self.depth >= MAX_WRAPPERS:
             return NOTHING
         self.charge(1)
+        self.called.add(name)
         self.active.append(name)
         environment = call.environment
         outer, environment.positional = environment.positional, call.argv[1:]
@@ -428,9 +449,10 @@ class Engine:
                 return self.run_text(plain + " " + quote(call.argv[1:]), call, call.environment)
         if _GLOB_NAME.search(base) and base not in ("[", "[["):
             return self.by_pattern(call, name, base)
-        script = self.files.get(self.located(name, call.environment)) if "/" in name else None
-        if script is not None:
-            return self.run_script_file(script, call)
+        if "/" in name:
+            script = self.file_flow(name, call)
+            if script.text is not None or script.taints:
+                return self.run_script_file(script, call)
         self.unknown("program", base, call)
         return Flow(None, PIPED | call.taints | (call.stdin.taints if call.stdin is not None else 0))
 
@@ -438,11 +460,13 @@ class Engine:
         """Judge a file that the same text has written and now runs."""
         if script.taints & NETWORK:
             self.report("interpreters.network-code", call)
-        if script.text is not None:
-            environment = Environment()
-            environment.positional = call.argv[1:]
-            return self.run_text(script.text, call.inner(call.argv, call.argv[0]), environment)
-        return Flow(None, script.taints)
+        if script.text is None:
+            self.unknown("script", call.argv[0], call)
+            return Flow(None, script.taints)
+        match = _SHEBANG.match(script.text)
+        interpreter = match[1] if match is not None else "sh"
+        inner = call.inner([interpreter, call.argv[0], *call.argv[1:]], call.argv[0])
+        return self.dispatch(inner)
 
     def by_pattern(self, call: Call, name: str, base: str) -> Flow:
         """Judge a command that is named by a file pattern: every program it may be."""
@@ -501,7 +525,7 @@ class Engine:
             path = f"/dev/fd/{63 + len(self.files)}"
             self.files[path] = Flow(flow.text, flow.taints) if part.direction == "<" else Flow()
             return path
-        self.taints = taints | (flow.taints & (NETWORK | SECRET))
+        self.taints = taints | (flow.taints & (NETWORK | SECRET | SYSTEM_DATA))
         if flow.text is not None:
             return flow.text.rstrip("\n")
         return UNKNOWN

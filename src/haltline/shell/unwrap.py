@@ -10,6 +10,7 @@ from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.scanner import ansi_c
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +55,7 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if subcommands:
         found = _after(argv, subcommands, spec)
         if found is None:
-            return None
+            return _direct(engine, call, name, spec) if spec.get("direct") else None
         index = found
     options = parse(argv, _grammar(name, spec), index, first_word_ends=True)
     index = options.index
@@ -84,6 +85,19 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if spec.get("join") or (spec.get("join_one") and len(rest) == 1):
         return engine.run_text(" ".join(rest), call.inner([], name), _fresh(call))
     return engine.dispatch(call.inner(rest, name)) if rest else flow
+
+
+_OWN_COMMANDS = word_set("rm ln link unlink env list ls exec create set test start why patch install add remove up update pack")
+
+
+def _direct(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """`pnpm tool …`, `yarn tool …`: a word that is none of their own commands names a program."""
+    options = parse(call.argv, Grammar(spec.get("global", "")), first_word_ends=True)
+    rest = call.argv[options.index :]
+    program = engine.book.program(rest[0]) if rest and rest[0] not in _OWN_COMMANDS else None
+    if program is None or not (program.has_rules or program.detectors):
+        return None
+    return engine.dispatch(call.inner(rest, name))
 
 
 def _after(argv: list[str], subcommands: list[str], spec: Mapping[str, Any]) -> int | None:

@@ -134,8 +134,8 @@ def test_scripts_are_read_when_the_caller_lets_us() -> None:
     files = {"deploy.sh": "cd x\nterraform destroy\n", "p.py": "import shutil\nshutil.rmtree('/home')\n", "x.sql": "DROP TABLE t;"}
 
     for command in ("bash deploy.sh", "source deploy.sh", "sh < deploy.sh", "python3 p.py", "psql -f x.sql", "psql < x.sql", "./deploy.sh"):
-        assert classify(command) is None or "name" in str(classify(command)), command
-        assert analyze(command, read_file=files.get).decision is not None, command
+        assert classify(command) is None, command
+        assert analyze(command, read_file=lambda path: files.get(path.removeprefix("./"))).decision is not None, command
 
 
 def test_a_failing_reader_leaves_the_script_unknown() -> None:

@@ -61,7 +61,7 @@ _BY_FUNCTION = {
     "credentials:reads": (
         "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk gawk sed cut sort "
         "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat source openssl diff vim vi "
-        "nano emacs view tee dd"
+        "nano emacs view tee dd dig nslookup host ping drill"
     ),
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell import scanner
-from haltline.shell.call import NETWORK, PIPED, SECRET, Flow
+from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.environment import TEMPORARY, Environment
 from haltline.shell.marks import PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, parse
@@ -21,6 +21,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _FORMAT = re.compile(r"%(?:%|[-+ #0]*[0-9.]*([bqsdiouxXcfeg]))")
 _ECHO_OPTION = re.compile(r"-[neE]+\Z")
 _HEXADECIMAL = re.compile(r"[^0-9a-fA-F]+")
+_FEEDING = frozenset({"xargs", "parallel", "find", "fd"})
 MAX_OUTPUT = 32 * 1024
 
 
@@ -82,7 +83,7 @@ def cat(engine: Engine, call: Call) -> Flow:
         return call.stdin if call.stdin is not None else Flow(None, 0)
     flows = [(call.stdin or Flow()) if name == "-" else engine.file_flow(name, call) for name in names]
     texts = [flow.text for flow in flows]
-    taints = call.taints | PIPED
+    taints = call.taints | PIPED | SYSTEM_DATA
     for flow in flows:
         taints |= flow.taints
     return Flow("".join(text or "" for text in texts) if None not in texts else None, taints)
@@ -180,7 +181,7 @@ def evaluate(engine: Engine, call: Call) -> Flow:
     if call.taints & NETWORK:
         engine.report("interpreters.network-code", call)
     if not known(text) and not text.strip(UNKNOWN + PRESENT + " "):
-        if call.appended:
+        if call.appended or not _FEEDING.isdisjoint(call.via):
             engine.report("interpreters.pipe-to-shell", call, "eval")
         engine.unknown("code", "eval of text that the command line does not decide", call)
         return Flow(None, call.taints)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import SECRET, Flow
+from haltline.shell.call import SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors import TRIGGERS
-from haltline.shell.marks import HOME, display
+from haltline.shell.marks import HOME, UNKNOWN, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.vocabulary import word_set
 
@@ -33,6 +33,7 @@ _FILE = re.compile(
 _HINT = re.compile(TRIGGERS["detectors.credentials:reads"])
 _PATTERN_FIRST = word_set("grep egrep fgrep rg ag sed awk gawk jq yq")
 _SENDS = word_set("curl wget nc ncat netcat socat scp sftp rsync")
+_NAMES_HOSTS = word_set("dig nslookup host ping drill kdig getent")
 _COPIES = frozenset({"cp", "tee", "dd"})
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root)[^/]*\.pem\Z", re.IGNORECASE)
 _ASKS = re.compile(r"token|secret|passw|credential|api.?key|private|auth", re.IGNORECASE)
@@ -63,6 +64,9 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     if call.taints & SECRET and name in _SENDS:
         engine.report("credentials.send", call, name)
         return None
+    if call.taints & SYSTEM_DATA and _carries(name, argv):
+        engine.report("credentials.send", call, name)
+        return None
     if _HINT.search(" ".join(argv)) is None:
         return None
     paths = _paths(name, argv)
@@ -77,6 +81,13 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     else:
         engine.report("credentials.read", call, target)
     return Flow(None, SECRET)
+
+
+def _carries(name: str, argv: list[str]) -> bool:
+    """Return whether an address holds a part that was read from a file."""
+    if name in _NAMES_HOSTS:
+        return any(UNKNOWN in word and "." in word for word in argv[1:])
+    return name in _SENDS and any(UNKNOWN in word and "://" in word for word in argv[1:])
 
 
 def _paths(name: str, argv: list[str]) -> list[str]:

@@ -212,6 +212,7 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
 
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
 _AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]*\|\s*"((?:[^"\\]|\\.)*)"')
+_AWK_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]*\|(?!\|)\s*[^"\s|]')
 
 
@@ -230,6 +231,6 @@ def awk(engine: Engine, call: Call) -> Flow | None:
         for match in pattern.finditer(program):
             text = next(group for group in match.groups() if group is not None)
             engine.run_text(ansi_c(text), call.inner([], "awk"), Environment())
-    if _AWK_DYNAMIC.search(program):
+    if _AWK_DYNAMIC.search(_AWK_STRING.sub('""', program)):
         engine.report("interpreters.pipe-to-shell", call, "awk")
     return None

@@ -80,7 +80,7 @@ def perl(engine: Engine, call: Call, code: str) -> None:
 
 
 def ruby(engine: Engine, call: Call, code: str) -> None:
-    """Report what a Ruby text would do; text that is a shell command and no Ruby is judged as one too."""
+    """Report what a Ruby text would do."""
     _judge(engine, call, code, _RUBY)
 
 
