@@ -142,8 +142,9 @@ class Trigger:
     @classmethod
     def of_options(cls, names: Sequence[str]) -> Trigger:
         """Return the trigger of options in every spelling: in a cluster of letters, or abbreviated."""
-        long = [name for name in names if name.startswith("--")]
-        short = [name for name in names if not name.startswith("--")]
+        long = [name for name in names if len(name) > 2]  # noqa: PLR2004  a dash and more than a letter
+        long += ["-" + name for name in long if name[1] != "-"]
+        short = [name for name in names if len(name) == 2]  # noqa: PLR2004  a dash and a letter
         return cls(
             starts=[name[:5] for name in long], others=[" -[^ -]*" + re.escape(name[1:2]) for name in short]
         )

@@ -12,6 +12,8 @@ SECRET = 2  # the content holds credentials
 PIPED = 4  # the content was produced by another command, not written here as text
 SYSTEM_DATA = 8  # the content was read from a file of this machine
 
+COMPUTED = 16  # a part of it is what another command printed
+
 
 class Flow:
     """Data on its way from one command to another.

@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from haltline.shell import expand
-from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
+from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
@@ -528,6 +528,7 @@ class Engine:
         self.taints = taints | (flow.taints & (NETWORK | SECRET | SYSTEM_DATA))
         if flow.text is not None:
             return flow.text.rstrip("\n")
+        self.taints |= COMPUTED
         return UNKNOWN
 
     def redirect(

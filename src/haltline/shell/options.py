@@ -58,7 +58,7 @@ class Options:
     def has(self, *names: str) -> bool:
         """Return whether one of the options is given; a long one may be abbreviated as getopt allows."""
         for given, _ in self.given:
-            if given in names:
+            if given in names or (given[:2] == "--" and given[1:] in names):
                 return True
             if len(given) >= _SHORTEST_ABBREVIATION and given.startswith("--"):
                 for name in names:
@@ -122,7 +122,7 @@ def parse(
             if equals:
                 given.append((name, value))
             elif i < count and (
-                name in values or (grammar.greedy and name not in grammar.flags and argv[i][:1] != "-")
+                name in values or (grammar.joined and name[1:] in values) or (grammar.greedy and name not in grammar.flags and argv[i][:1] != "-")
             ):
                 given.append((name, argv[i]))
                 i += 1

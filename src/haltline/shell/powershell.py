@@ -115,7 +115,8 @@ def judge(engine: Engine, call: Call, text: str) -> None:
     """Report what a PowerShell text would do."""
     engine.charge(1 + len(text) // 256)
     engine.effect("execute", "powershell", call)
-    for number, words in enumerate(_commands(text)):
+    source = ""
+    for number, (words, piped) in enumerate(_commands(text)):
         if number >= MAX_COMMANDS:
             engine.report("limits.reached", call, "too many PowerShell commands")
             return
@@ -124,6 +125,9 @@ def judge(engine: Engine, call: Call, text: str) -> None:
         if name in _EVALUATES:
             _evaluates(engine, inner, words, text)
         elif name in _REMOVES:
+            if piped and not any(word[:1] not in "-/" for word in words[1:]):
+                inner.argv = [*words, source or "."]
+                inner.appended = True
             remove_item(engine, inner)
         elif name in ("start-process", "saps", "start") and len(words) > 1:
             engine.dispatch(
@@ -134,6 +138,7 @@ def judge(engine: Engine, call: Call, text: str) -> None:
             )
         else:
             engine.dispatch(inner)
+        source = next((word for word in words[1:] if word[:1] != "-"), "")
 
 
 def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
@@ -145,19 +150,22 @@ def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
         engine.unknown("code", "PowerShell text that is computed", call)
 
 
-def _commands(text: str) -> list[list[str]]:
-    result: list[list[str]] = []
+def _commands(text: str) -> list[tuple[list[str], bool]]:
+    """Return each command's words, and whether another command's output flows into it."""
+    result: list[tuple[list[str], bool]] = []
     current: list[str] = []
+    piped = False
     for match in _TOKEN.finditer(text):
         token = match[0]
         if token in ";|\n{}()&":
             if current:
-                result.append(current)
+                result.append((current, piped))
+                piped = token == "|"
             current = []
         elif token[0] not in "#," and token != "`":
             current.append(_unquoted(token))
     if current:
-        result.append(current)
+        result.append((current, piped))
     return result
 
 
@@ -193,7 +201,8 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
         if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM) and recursive:
             engine.report("windows.delete", call, display(target), decision="deny")
         elif (
-            recursive
+            call.appended
+            or recursive
             and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
         ) or where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM, Zone.HERE):
             engine.report("windows.delete", call, display(target))

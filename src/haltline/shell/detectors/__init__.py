@@ -54,19 +54,20 @@ _BY_FUNCTION = {
     "git:remove": "git-rm",
     "databases:client": (
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd usql pgcli "
-        "mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto"
+        "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto"
     ),
     "databases:document": "mongosh mongo",
     "databases:redis": "redis-cli valkey-cli keydb-cli",
     "credentials:reads": (
         "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk gawk sed cut sort "
-        "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat source openssl diff vim vi "
+        "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat openssl diff vim vi "
         "nano emacs view tee dd dig nslookup host ping drill"
     ),
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",
     "powershell:remove_item": "remove-item ri del erase rd rmdir",
     "powershell:evaluate": "iex invoke-expression",
+    "processes:kill": "kill",
     "selfprotect:haltline": "haltline",
 }
 
@@ -93,6 +94,6 @@ TRIGGERS = {
     "detectors.credentials:reads": (
         r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc|\.npmrc|htpass|vault-"
         r"|docker|\.env|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4|ookies|keychain|wallet"
-        r"|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
+        r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
     ),
 }

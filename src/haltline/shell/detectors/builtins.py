@@ -281,7 +281,8 @@ def make_temporary(engine: Engine, call: Call) -> Flow:
 def download(engine: Engine, call: Call) -> Flow:
     """`curl` and `wget` bring content from the network, to their output or to a file."""
     curl = call.argv[0].rpartition("/")[2] == "curl"
-    options = parse(call.argv, _CURL if curl else _WGET)
+    program = engine.book.program("curl" if curl else "wget")
+    options = parse(call.argv, program.grammar if program is not None else Grammar())
     engine.effect("network_in", options.words[0] if options.words else None, call)
     flow = Flow(None, NETWORK | PIPED)
     targets = options.all_values("-o", "--output") if curl else options.all_values("-O", "--output-document")
@@ -291,15 +292,3 @@ def download(engine: Engine, call: Call) -> Flow:
         if target != "-":
             engine.files[engine.located(target, call.environment)] = flow
     return flow
-
-
-_CURL = Grammar(
-    "-o -d -X -H -F -u -A -e -b -c -T -K -m -w -x -y -Y -z -r -Q -C -E -U -P -t --output --data --request --header --form "
-    "--user --user-agent --referer --cookie --cookie-jar --upload-file --config --max-time --write-out --proxy "
-    "--range --quote --data-raw --data-binary --data-urlencode --json --url --cacert --cert --key --retry "
-    "--connect-timeout --resolve --interface --limit-rate --max-filesize --retry-delay --retry-max-time --connect-to"
-)
-_WGET = Grammar(
-    "-O -o -a -P -t -T -w -Q -U -i -e --output-document --output-file --directory-prefix --tries --timeout --wait "
-    "--user-agent --header --post-data --post-file --method --body-data --body-file --user --password --input-file"
-)

@@ -27,6 +27,7 @@ _FILE = re.compile(
     r"|(?:etc/)?(?:shadow|gshadow|master\.passwd)\Z|(?:kubeconfig|credentials\.json|service[-_]account[\w-]*\.json)\Z"
     r"|proc/(?:\d+|self|\*|\x00|\x02)/environ\Z"
     r"|Login Data\Z|logins\.json\Z|key4\.db\Z|cookies\.sqlite\Z|Cookies\Z|login\.keychain(?:-db)?\Z|wallet\.dat\Z"
+    r"|\.(?:bash|zsh|sh|python|psql|mysql|node_repl|rediscli)_history\Z"
     r"|[^/]*\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)\Z|[^/]*_?private[-_]?key[^/]*\Z"
     r")"
 )
@@ -35,6 +36,7 @@ _PATTERN_FIRST = word_set("grep egrep fgrep rg ag sed awk gawk jq yq")
 _SENDS = word_set("curl wget nc ncat netcat socat scp sftp rsync")
 _NAMES_HOSTS = word_set("dig nslookup host ping drill kdig getent")
 _COPIES = frozenset({"cp", "tee", "dd"})
+_ACCOUNTS = re.compile(r"(?:^|[@=<])/etc/(?:passwd|group|hosts|sudoers)\Z")
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root)[^/]*\.pem\Z", re.IGNORECASE)
 _ASKS = re.compile(r"token|secret|passw|credential|api.?key|private|auth", re.IGNORECASE)
 _GREP = Grammar("-e -f -A -B -C -m --include --exclude --exclude-dir -g -t -T --regexp --file --glob --type")
@@ -70,7 +72,7 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     if _HINT.search(" ".join(argv)) is None:
         return None
     paths = _paths(name, argv)
-    found = [path for path in paths if is_credential(path)]
+    found = [path for path in paths if is_credential(path) or (name in _SENDS and _ACCOUNTS.search(path))]
     if not found:
         return None
     target = " ".join(display(path) for path in found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import Flow
+from haltline.shell.call import COMPUTED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.marks import HOME, UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
@@ -21,6 +21,10 @@ _CRITICAL_FILE = re.compile(
     r"/etc/(?:passwd|shadow|group|gshadow|sudoers|fstab)\Z|/boot/|/(?:usr/)?s?bin/[^/]+\Z"
 )
 _SOURCES = frozenset({"src", "source", "sources", "migrations"})
+_GENERATED = re.compile(
+    r"\*\.(?:egg-info|dist-info|pyc|pyo|o|obj|a|so|class|log|tmp|temp|bak|orig|rej|swp|whl|tsbuildinfo|gcda|gcno|profraw)/?\Z"
+)
+_IMAGE = re.compile(r"\.(?:img|bin|raw|iso|dat|swap|qcow2|vmdk|vdi)\Z")
 _STARTUP = re.compile(
     r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|bash_logout|gitconfig|npmrc)"
     r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/|/\.config/systemd/|/autostart/"
@@ -77,9 +81,9 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
         engine.report("filesystem.delete-here", call, shown)
     elif where is Zone.REPOSITORY and recursive:
         engine.report("filesystem.delete-repository", call, shown)
-    elif where is Zone.PATTERN and recursive:
+    elif where is Zone.PATTERN and recursive and not _GENERATED.search(target):
         engine.report("filesystem.delete-here", call, shown)
-    elif call.appended and where not in _HARMLESS:
+    elif (call.appended or (call.taints & COMPUTED and where is Zone.UNKNOWN)) and where not in _HARMLESS:
         engine.report("filesystem.delete-listed", call)
     elif not recursive or where in _HARMLESS:
         return
@@ -153,6 +157,8 @@ def move(engine: Engine, call: Call) -> Flow:
             engine.report("filesystem.move-system", call, display(source))
     if target and target != "/dev/null":
         written(engine, call, target, overwrites=True)
+        if "/dev/null" in sources:
+            truncated(engine, call, target)
     return Flow("", 0)
 
 
@@ -185,7 +191,8 @@ def _dd(engine: Engine, call: Call) -> Flow | None:
     if target is None:
         return None
     written(engine, call, target, overwrites=True)
-    if operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom")):
+    empties = operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom"))
+    if empties and not _IMAGE.search(target):
         truncated(engine, call, target)
     return Flow("", 0)
 

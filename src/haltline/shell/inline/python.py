@@ -29,6 +29,7 @@ _EXEC = word_set("os.execv os.execvp os.execl os.execlp os.spawnl os.spawnv os.p
 _TREE = word_set("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash")
 _ONE = word_set("os.remove os.unlink os.rmdir os.removedirs")
 _EVALUATE = word_set("eval exec compile __import__")
+_LISTING = ("glob", "listdir", "walk(", "iterdir", "scandir")
 _FETCH = ("urlopen", "requests.get", "httpx.get")
 
 
@@ -44,7 +45,7 @@ def judge(engine: Engine, call: Call, code: str) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         _unparsed(engine, call, code)
         return
-    visitor = _Visitor(engine, call)
+    visitor = _Visitor(engine, call, code)
     nodes = 0
     for node in ast.walk(tree):
         nodes += 1
@@ -52,6 +53,8 @@ def judge(engine: Engine, call: Call, code: str) -> None:
             engine.report("limits.reached", call, "inline code is too large")
             return
         visitor.visit_one(node)
+    if "socket" in code and ("dup2" in code or "pty.spawn" in code or "/bin/sh" in code or "/bin/bash" in code):
+        engine.report("machine.reverse-shell", call)
     if not visitor.found:
         engine.effect("execute", "python", call)
 
@@ -69,11 +72,12 @@ def _unparsed(engine: Engine, call: Call, code: str) -> None:
 
 
 class _Visitor:
-    __slots__ = ("call", "engine", "found", "names", "strings")
+    __slots__ = ("call", "engine", "found", "lists", "names", "strings")
 
-    def __init__(self, engine: Engine, call: Call) -> None:
+    def __init__(self, engine: Engine, call: Call, code: str) -> None:
         self.engine = engine
         self.call = call
+        self.lists = any(name in code for name in _LISTING)
         self.names: dict[str, str] = {}
         self.strings: dict[str, str] = {}
         self.found = False
@@ -207,7 +211,11 @@ class _Visitor:
         self.found = True
         target = UNKNOWN if path is None else path
         self.engine.effect("delete", path, self.call, recursive=recursive, reversible=False)
-        deleted(self.engine, self.call, target, recursive=recursive, force=True)
+        call = self.call
+        if path is None and self.lists:
+            call = call.inner(call.argv, "python")
+            call.appended = True
+        deleted(self.engine, call, target, recursive=recursive, force=True)
 
     def dotted(self, node: ast.AST) -> str:
         if isinstance(node, ast.Name):

@@ -21,6 +21,10 @@ MAX_LENGTH = 64 * 1024
 
 _STRING = r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"""
 _ARRAY = re.compile(_STRING)
+_NEXT = re.compile(r"\s*,\s*" + _STRING, re.DOTALL)
+_CONNECTS = re.compile(r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket", re.IGNORECASE)
+_SHELL_PATH = re.compile(r"/bin/(?:ba|z|da|k)?sh\b|cmd\.exe")
+MAX_ARGUMENTS = 64
 
 
 class _Language:
@@ -100,8 +104,14 @@ def _judge(engine: Engine, call: Call, code: str, language: _Language) -> None:
         engine.report("limits.reached", call, "inline code is too long")
         return
     inner = call.inner([], language.name)
+    if _CONNECTS.search(code) and _SHELL_PATH.search(code):
+        engine.report("machine.reverse-shell", call)
     for match in language.run.finditer(code):
-        engine.run_text(_text(match), inner, Environment())
+        words = [_text(match), *_following(code, match.end())]
+        if len(words) > 1:
+            engine.dispatch(call.inner(words, language.name))
+        else:
+            engine.run_text(words[0], inner, Environment())
     if language.run_list is not None:
         for match in language.run_list.finditer(code):
             program = next(group for group in match.groups()[:3] if group is not None)
@@ -114,6 +124,16 @@ def _judge(engine: Engine, call: Call, code: str, language: _Language) -> None:
             )
     for match in language.delete.finditer(code):
         _delete(engine, call, match, code)
+
+
+def _following(code: str, position: int) -> list[str]:
+    """Return the further string arguments of a call: with them, no shell comes between."""
+    words = []
+    match = _NEXT.match(code, position)
+    while match is not None and len(words) < MAX_ARGUMENTS:
+        words.append(_text(match))
+        match = _NEXT.match(code, match.end())
+    return words
 
 
 def _text(match: re.Match[str]) -> str:
