@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from haltline.shell.analysis import Unknown as Unknown
     from haltline.shell.analysis import analyze as analyze
     from haltline.shell.classify import classify as classify
+    from haltline.shell.rulefile import load_rules as load_rules
     from haltline.shell.text import command_prefix as command_prefix
     from haltline.shell.text import has_command_substitution as has_command_substitution
     from haltline.shell.text import has_redirection as has_redirection
@@ -38,6 +39,7 @@ _MODULES = {
     "has_command_substitution": "text",
     "has_redirection": "text",
     "lex": "text",
+    "load_rules": "rulefile",
     "segments": "text",
     "split_segments": "text",
     "strip_wrapper": "text",

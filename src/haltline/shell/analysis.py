@@ -14,6 +14,7 @@ from haltline.shell.tags import tag
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from haltline.shell.book import Book
     from haltline.shell.call import Call
 
 Span = tuple[int, int]
@@ -147,6 +148,7 @@ def analyze(
     cwd: str | None = None,
     home: str | None = None,
     read_file: Callable[[str], str | None] | None = None,
+    rules: Book | None = None,
 ) -> Analysis:
     """Return everything that can be told about a command line without running it. Never raises.
 
@@ -156,8 +158,9 @@ def analyze(
         home: the home directory of whoever would run it, if known.
         read_file: returns the text of a script that the command runs, or None; it is called with paths as the
             command writes them, and what it raises counts as None.
+        rules: a book from `load_rules`, in place of the built-in one.
     """
-    engine = Engine(built_in(), collecting=True)
+    engine = Engine(rules or built_in(), collecting=True)
     engine.cwd, engine.home = cwd, home
     if read_file is not None:
         engine.read_file = _guarded(read_file)

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haltline.shell.detectors import TRIGGERS
+from haltline.shell.detectors import DETECTORS, TRIGGERS
 from haltline.shell.options import PLAIN, Grammar, Options, parse
 from haltline.shell.vocabulary import word_set
 
@@ -400,14 +400,11 @@ def built_in() -> Book:
     """Return the book of the rules that come with Haltline."""
     global _built_in  # noqa: PLW0603  read at first use, so that the import stays cheap
     if _built_in is None:
-        from haltline.shell.detectors import DETECTORS
-
-        directory = Path(__file__).parent / "rules"
-        files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json"))]
-        _built_in = Book(files, DETECTORS)
+        _built_in = Book(built_in_files(), DETECTORS)
     return _built_in
 
 
-def options_of(call: Call, program: Program) -> Options:
-    """Return a command's options by its program's grammar."""
-    return parse(call.argv, program.grammar)
+def built_in_files() -> list[Mapping[str, Any]]:
+    """Return the content of the rule files that come with Haltline."""
+    directory = Path(__file__).parent / "rules"
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json"))]

@@ -9,16 +9,18 @@ from haltline.shell.engine import Engine
 from haltline.shell.quick import harmless
 
 if TYPE_CHECKING:
+    from haltline.shell.book import Book
     from haltline.shell.engine import Verdict
 
 
-def classify(command: str) -> tuple[Literal["deny", "ask"], str] | None:
+def classify(command: str, *, rules: Book | None = None) -> tuple[Literal["deny", "ask"], str] | None:
     """Return the strictest verdict on a command line with its reason, or None when no rule has an opinion.
 
     `deny` is catastrophic and is to be blocked; `ask` is risky and needs a person (guardrails specification,
-    "Command safety is structural, not textual"). Never raises.
+    "Command safety is structural, not textual"). Never raises. `rules` is a book from `load_rules`, in place of the
+    built-in one.
     """
-    book = built_in()
+    book = rules or built_in()
     if harmless(command, book):
         return None
     engine = Engine(book)
