@@ -1,7 +1,8 @@
 """Shell analysis: what a command would do, found by its structure and never by its text alone.
 
-`classify` answers with a decision; `analyze` returns everything that was found. The rest are helpers on command
-text, with the meaning that the guardrails specification gives them. Names are imported when first used.
+`classify` answers with a decision; `analyze` returns everything that was found. The rest are helpers on
+command text, with the meaning that the guardrails specification gives them. Names are imported when first
+used.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module  # noqa: PLC0415  loaded only where it is needed
 
     value = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value

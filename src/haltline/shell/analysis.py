@@ -190,7 +190,7 @@ def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | No
     def read(path: str) -> str | None:
         try:
             text = read_file(path)
-        except Exception:  # noqa: BLE001  a script that cannot be read is unknown, whatever the reason
+        except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
             return None
         return None if text is None or len(text) > MAX_SCRIPT else text
 
@@ -209,9 +209,9 @@ def _command(call: Call) -> Command:
 def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effect, ...]:
     by_span: dict[Span, str] = {}
     for call in engine.calls:
-        found = environments[id(call)]
-        if found is not None:
-            by_span[call.start, call.end] = found
+        environment = environments[id(call)]
+        if environment is not None:
+            by_span[call.start, call.end] = environment
     found = (
         Effect(
             kind=EffectKind(kind),
@@ -229,7 +229,7 @@ def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effec
 
 
 def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
-    from haltline.shell.classify import sentence  # noqa: PLC0415  it imports this module's family
+    from haltline.shell.classify import sentence  # noqa: PLC0415  loaded only where it is needed
 
     found = (
         RuleVerdict(

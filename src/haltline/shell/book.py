@@ -1,7 +1,7 @@
 """The rule book: every program that is known, and the rules that speak of it.
 
-Rules are data (`rules/*.json`); their form is described in `docs/shell.md` and is the same for a user's own file.
-Files are read once, and the rules of a program are compiled when the program is first seen.
+Rules are data (`rules/*.json`); their form is described in `docs/shell.md` and is the same for a user's own
+file. Files are read once, and the rules of a program are compiled when the program is first seen.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell.detectors import DETECTORS, TRIGGERS
-from haltline.shell.options import PLAIN, Grammar, Options, parse
+from haltline.shell.options import PLAIN, Grammar, Options
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
@@ -74,15 +74,20 @@ class Condition:
         self.none: bool = raw.get("none", False)
 
     def needs(self) -> Trigger | None:
-        """Return what every command for which the condition holds contains, or None when that is not known."""
+        """Return what every command that the condition holds for contains; None when that is not known."""
         choices: list[tuple[int, Trigger]] = []
-        for token in self.raw.get("words", "").split():
-            names = token.split("|")
+        for word in self.raw.get("words", "").split():
+            names = word.split("|")
             literals = [max(re.split(r"[*?\[\]]", name), key=len) for name in names]
             if all(literals):
                 choices.append((min(map(len, literals)), Trigger.of_words(names, literals)))
         choices.extend((min(map(len, group)), Trigger.of_options(group)) for group in self.options)
+        choices.extend((min(map(len, names)), Trigger.of_options(names)) for names in self.raw_values())
         return max(reversed(choices), key=itemgetter(0))[1] if choices else None
+
+    def raw_values(self) -> list[Sequence[str]]:
+        """Return the options whose values the condition looks at."""
+        return [names for names, _ in self.values]
 
     def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
@@ -142,9 +147,9 @@ class Trigger:
     @classmethod
     def of_options(cls, names: Sequence[str]) -> Trigger:
         """Return the trigger of options in every spelling: in a cluster of letters, or abbreviated."""
-        long = [name for name in names if len(name) > 2]  # noqa: PLR2004  a dash and more than a letter
+        long = [name for name in names if len(name) > 2]  # noqa: PLR2004  dashes and letters
         long += ["-" + name for name in long if name[1] != "-"]
-        short = [name for name in names if len(name) == 2]  # noqa: PLR2004  a dash and a letter
+        short = [name for name in names if len(name) == 2]  # noqa: PLR2004  dashes and letters
         return cls(
             starts=[name[:5] for name in long], others=[" -[^ -]*" + re.escape(name[1:2]) for name in short]
         )
@@ -165,12 +170,12 @@ class Trigger:
         )
 
 
-def _word_test(token: str) -> frozenset[str] | re.Pattern[str] | None:
+def _word_test(pattern: str) -> frozenset[str] | re.Pattern[str] | None:
     """Return the names that a word may have, a pattern for it, or None for `**` (any number of words)."""
-    if token == "**":
+    if pattern == "**":
         return None
-    names = token.split("|")
-    if not any(c in token for c in "*?["):
+    names = pattern.split("|")
+    if not any(c in pattern for c in "*?["):
         return frozenset(names)
     return re.compile("|".join(translate(name) for name in names))
 
@@ -222,6 +227,7 @@ class Program:
         return bool(self.by_word or self.wildcard)
 
     def add(self, condition: Condition) -> None:
+        """Keep a condition where its first word will be looked up."""
         first = condition.words[0] if condition.words else None
         if isinstance(first, frozenset):
             for word in first:
@@ -297,7 +303,7 @@ class Book:
         return self.program(name.rpartition("/")[2]) is not None
 
     def trigger(self, name: str) -> Trigger | None:
-        """Return what must occur in a command of this program for any rule to hold; None when anything may."""
+        """Return what must occur in a command of a program for any rule to hold; None when anything may."""
         try:
             return self._triggers[name]
         except KeyError:
@@ -313,7 +319,11 @@ class Book:
         found: list[Trigger | None] = [condition.needs() for condition in program.conditions]
         spec = self.wrappers.get(program.name)
         if spec is not None:
-            found.append(Trigger(re.split(r"[+ ]", spec["after"])) if "after" in spec and "direct" not in spec else None)
+            found.append(
+                Trigger(re.split(r"[+ ]", spec["after"]))
+                if "after" in spec and "direct" not in spec
+                else None
+            )
         for reference in self._detectors.get(program.name, "").split():
             if reference == "detectors.git:git":
                 found.append(self._git_trigger())
@@ -359,8 +369,7 @@ class Book:
         effect = self._effects.get(name, "")
         program.effect = effect
         program.reads = effect == "read"
-        for entry in self._readers.get(name, ()):
-            program.readers.append(Condition(_READER, entry))
+        program.readers.extend(Condition(_READER, entry) for entry in self._readers.get(name, ()))
         if name in self.wrappers:
             program.detectors.append(_load("unwrap:prefix"))
         for reference in (detectors or "").split():
@@ -382,10 +391,8 @@ def _load(reference: str) -> Detector:
 
 def _other_names(name: str) -> list[str]:
     lowered = name.lower()
-    others = [lowered]
-    for suffix in _EXECUTABLE_SUFFIXES:
-        if lowered.endswith(suffix):
-            others.append(lowered[: -len(suffix)])
+    suffixes = [suffix for suffix in _EXECUTABLE_SUFFIXES if lowered.endswith(suffix)]
+    others = [lowered, *(lowered[: -len(suffix)] for suffix in suffixes)]
     for other in list(others):
         match = _VERSIONED.match(other)
         if match is not None and match[1] in _VERSIONED_STEMS:
@@ -398,7 +405,7 @@ _built_in: Book | None = None
 
 def built_in() -> Book:
     """Return the book of the rules that come with Haltline."""
-    global _built_in  # noqa: PLW0603  read at first use, so that the import stays cheap
+    global _built_in  # noqa: PLW0603  read at first use
     if _built_in is None:
         _built_in = Book(built_in_files(), DETECTORS)
     return _built_in

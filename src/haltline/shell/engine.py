@@ -1,19 +1,20 @@
 """The walk over a syntax tree: expands each command, passes it through its wrappers, and asks the rule book.
 
-One engine judges one text. What it finds it keeps as plain tuples; `haltline.shell.analysis` turns them into the
-public values, and `haltline.shell.classify` needs only the verdicts.
+One engine judges one text. What it finds it keeps as plain tuples; `haltline.shell.analysis` turns them into
+the public values, and `haltline.shell.classify` needs only the verdicts.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from fnmatch import fnmatchcase
 from itertools import product
 from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
-from haltline.shell.environment import Environment
+from haltline.shell.environment import RUN_BY_NAME, Environment
 from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
 from haltline.shell.scanner import LimitReached, Scan, scan
@@ -48,11 +49,11 @@ class Engine:
     __slots__ = (
         "active",
         "book",
+        "called",
         "calls",
         "choices",
         "collecting",
         "cwd",
-        "called",
         "defined",
         "depth",
         "effects",
@@ -125,6 +126,11 @@ class Engine:
         if self.steps > MAX_STEPS:
             raise LimitReached(f"more than {MAX_STEPS} steps to judge")
 
+    def descend(self, limit: int) -> None:
+        """Raise `LimitReached` when texts stand deeper inside one another than is looked at."""
+        if self.depth > limit:
+            raise LimitReached(f"more than {limit} texts inside one another")
+
     # Texts and scripts
 
     def judge(self, text: str) -> None:
@@ -138,10 +144,19 @@ class Engine:
             if name not in self.called:
                 self.judge_later(name, body, call)
 
+    def judge_words(self, words: list[str], length: int) -> None:
+        """Judge one plain command, given as its words."""
+        call = Call(words, Environment(), 0, length)
+        try:
+            self.start(call)
+        except (LimitReached, RecursionError) as problem:
+            self.report("limits.reached", call, str(problem))
+
     def judge_later(self, name: str, body: Script, call: Call) -> None:
         """Judge a function that nothing calls yet: what would be denied needs a question now."""
         self.called.add(name)
-        before, effects, unknowns, calls = map(len, (self.verdicts, self.effects, self.unknowns, self.calls))
+        before, effects = len(self.verdicts), len(self.effects)
+        unknowns, calls = len(self.unknowns), len(self.calls)
         try:
             self.run_script(body, Environment(), call.inner([], name))
         except (LimitReached, RecursionError):
@@ -159,8 +174,7 @@ class Engine:
             self.span = (call.start, call.end)
         flow = NOTHING
         try:
-            if self.depth > MAX_WRAPPERS:
-                raise LimitReached(f"more than {MAX_WRAPPERS} texts inside one another")
+            self.descend(MAX_WRAPPERS)
             flow = self.run_script(found.script, environment, call)
             for word in found.salvaged:
                 expand.text(self, word, environment)
@@ -172,6 +186,7 @@ class Engine:
         return flow
 
     def incomplete(self, found: Scan, call: Call) -> None:
+        """Report what kept the text from being read or judged to its end."""
         if found.limit is not None:
             self.report("limits.reached", call, found.limit)
             self.error = self.error or found.limit
@@ -208,11 +223,13 @@ class Engine:
     def run_node(
         self, node: Simple | Compound, environment: Environment, stdin: Flow | None, outer: Call
     ) -> Flow:
+        """Judge one command of a list, simple or compound."""
         if isinstance(node, Simple):
             return self.run_simple(node, environment, stdin, outer)
         return self.run_compound(node, environment, stdin, outer)
 
     def run_compound(self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
+        """Judge a compound command; a function is only remembered."""
         call = self.place(node, environment, stdin, outer)
         kind = node.kind
         if kind == "function":
@@ -239,6 +256,7 @@ class Engine:
         return flow
 
     def run_bodies(self, node: Compound, environment: Environment, call: Call) -> Flow:
+        """Judge the bodies of a compound command, one after another."""
         flow = NOTHING
         for script in node.scripts:
             flow = self.run_script(script, environment, call)
@@ -256,6 +274,7 @@ class Engine:
     def place(
         self, node: Simple | Compound, environment: Environment, stdin: Flow | None, outer: Call
     ) -> Call:
+        """Return a call without words for a command of the tree."""
         start, end = self.span or (node.start, node.end)
         call = Call([], environment, start, end)
         call.via = outer.via
@@ -266,6 +285,7 @@ class Engine:
     # Simple commands
 
     def run_simple(self, node: Simple, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
+        """Judge a simple command, for every value that its variables may have."""
         call = self.place(node, environment, stdin, outer)
         before, self.taints, self.open_choices = self.open_choices, 0, {}
         try:
@@ -278,10 +298,12 @@ class Engine:
         return flow
 
     def expanded(self, words: Sequence[Word], environment: Environment) -> list[str]:
+        """Return the words of a command after expansion."""
         argv: list[str] = []
         for word in words:
-            if word.parts is None and word.quoted:
-                argv.append(word.text)
+            text = word.text
+            if word.parts is None and (word.quoted or (text[:1] != "~" and "{" not in text)):
+                argv.append(text)
             else:
                 argv.extend(expand.fields(self, word, environment))
         return argv
@@ -308,16 +330,14 @@ class Engine:
         return Flow(None, taints)
 
     def run_argv(self, node: Simple, argv: list[str], call: Call) -> Flow:
+        """Judge a simple command whose words are expanded."""
         call.argv = argv
         call.taints = self.taints
         environment = call.environment
         for assignment in node.assignments:
             self.assign(assignment, call, keep=not argv)
         outputs = self.redirect(node.redirections, environment, call) if node.redirections else []
-        if not argv:
-            flow = self.nothing_to_run(node, call)
-        else:
-            flow = self.start(call)
+        flow = self.start(call) if argv else self.nothing_to_run(node, call)
         if outputs:
             truncates = not argv or (argv[0] in _TRUNCATES and len(argv) == 1)
             for output in outputs:
@@ -328,13 +348,15 @@ class Engine:
         return flow
 
     def truncations(self, node: Simple, call: Call) -> None:
-        from haltline.shell.detectors.filesystem import truncated  # noqa: PLC0415  only where a file is emptied
+        """Judge the files that a command without output empties."""
+        from haltline.shell.detectors.filesystem import truncated  # noqa: PLC0415  loaded only where it is needed
 
         for redirection in node.redirections:
             if redirection.operator in (">", ">|", "&>"):
                 truncated(self, call, expand.text(self, redirection.target, call.environment))
 
     def nothing_to_run(self, node: Simple, call: Call) -> Flow:
+        """Judge a command without words: assignments and redirections alone."""
         if node.words and call.taints & NETWORK:
             self.report("interpreters.network-code", call)
         return Flow("", 0) if not node.words else Flow(None, call.taints)
@@ -356,6 +378,7 @@ class Engine:
         return self.dispatch(call)
 
     def run_function(self, name: str, body: Script, call: Call) -> Flow:
+        """Run a function that the text has defined."""
         if name in self.active or self.depth >= MAX_WRAPPERS:
             return NOTHING
         self.charge(1)
@@ -390,6 +413,7 @@ class Engine:
         return self.run_program(program, call)
 
     def run_program(self, program: Program, call: Call) -> Flow:
+        """Judge a command of a known program by its detectors and rules."""
         effects = len(self.effects)
         flow: Flow | None = None
         for detector in program.detectors:
@@ -422,6 +446,7 @@ class Engine:
             self.effect(kind or "execute", program.name, call)
 
     def apply_rules(self, program: Program, call: Call) -> None:
+        """Report the declared rules that hold for a command."""
         spec = self.book.wrappers.get(program.name)
         wrapper = spec is not None and "after" not in spec and "mode" not in spec
         options = parse(call.argv, program.grammar, first_word_ends=wrapper)
@@ -473,7 +498,7 @@ class Engine:
         directory = name[: len(name) - len(base)]
         if directory in _PATTERN_DIRECTORIES:
             self.report("disguise.pattern", call)
-            matching = [n for n in sorted(self.book.names()) if expand.fnmatchcase(n, base)]
+            matching = [n for n in sorted(self.book.names()) if fnmatchcase(n, base)]
             for candidate in matching[:MAX_COMBINATIONS]:
                 self.dispatch(call.inner([candidate, *call.argv[1:]], name))
         else:
@@ -491,12 +516,13 @@ class Engine:
         return values[index] if index < len(values) else values[-1]
 
     def assign(self, assignment: Assignment, call: Call, *, keep: bool) -> None:
+        """Keep an assignment, or note it as a setting of the command that it stands before."""
         environment = call.environment
         if assignment.items is not None:
             values = [value for item in assignment.items for value in expand.fields(self, item, environment)]
             environment.assign(assignment.name, [" ".join(values)], append=assignment.append)
             return
-        value = expand.text(self, assignment.value, environment) if assignment.value is not None else ""
+        value = expand.text(self, assignment.value, environment)
         if keep:
             environment.assign(assignment.name, [value], append=assignment.append)
         else:
@@ -513,9 +539,8 @@ class Engine:
         self.open_choices = {}
         call = Call([], environment, *(self.span or (0, 0)))
         self.depth += 1
-        if self.depth > MAX_WRAPPERS * 2:
-            raise LimitReached("too many substitutions inside one another")
         try:
+            self.descend(MAX_WRAPPERS * 2)
             flow = self.run_script(part.script, environment.copy(), call)
         finally:
             self.depth -= 1
@@ -534,7 +559,7 @@ class Engine:
     def redirect(
         self, redirections: Sequence[Redirection], environment: Environment, call: Call
     ) -> list[Flow]:
-        """Apply redirections: set the command's input, and return the flows of files that its output goes to."""
+        """Apply redirections: set the command's input, and return the flows of the files it writes."""
         outputs: list[Flow] = []
         for redirection in redirections:
             operator = redirection.operator
@@ -554,7 +579,8 @@ class Engine:
         return outputs
 
     def output_to(self, target: str, operator: str, call: Call) -> list[Flow]:
-        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  a sink such as /dev/null needs none of it
+        """Judge one output redirection; return the flow of the file, if it is one."""
+        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  loaded only where it is needed
 
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return []
@@ -565,7 +591,7 @@ class Engine:
 
     def file_flow(self, path: str, call: Call) -> Flow:
         """Return what reading a file yields: what this text wrote there, or what the caller lets us read."""
-        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  only where a file is read
+        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  loaded only where it is needed
 
         flow = self.files.get(self.located(path, call.environment))
         if flow is not None:
@@ -583,12 +609,6 @@ class Engine:
         if directory is not None and path[:1] not in ("/", "\x03"):
             path = directory + "/" + path
         return path.removeprefix("./")
-
-
-RUN_BY_NAME = word_set(
-    "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR "
-    "GIT_ASKPASS SSH_ASKPASS BROWSER PROMPT_COMMAND LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND"
-)
 
 
 _LOADED_BY_NAME = word_set(

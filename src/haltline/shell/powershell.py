@@ -36,7 +36,8 @@ _WINDOWS_HOME = re.compile(
     r"\$(?:env:(?:userprofile|homepath|home)|home)\b|%userprofile%|%homepath%", re.IGNORECASE
 )
 _WINDOWS_ROOT = re.compile(
-    r"\$env:(?:systemroot|windir|systemdrive|programfiles|programdata)\b|%(?:systemroot|windir|systemdrive|programfiles|programdata)%",
+    r"\$env:(?:systemroot|windir|systemdrive|programfiles|programdata)\b|%(?:systemroot|windir"
+    r"|systemdrive|programfiles|programdata)%",
     re.IGNORECASE,
 )
 _WINDOWS_TEMPORARY = re.compile(r"\$env:te?mp\b|%te?mp%", re.IGNORECASE)
@@ -156,25 +157,25 @@ def _commands(text: str) -> list[tuple[list[str], bool]]:
     current: list[str] = []
     piped = False
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in ";|\n{}()&":
+        lexeme = match[0]
+        if lexeme in ";|\n{}()&":
             if current:
                 result.append((current, piped))
-                piped = token == "|"
+                piped = lexeme == "|"
             current = []
-        elif token[0] not in "#," and token != "`":
-            current.append(_unquoted(token))
+        elif lexeme[0] not in "#," and lexeme != "`":
+            current.append(_unquoted(lexeme))
     if current:
         result.append((current, piped))
     return result
 
 
-def _unquoted(token: str) -> str:
-    if token[0] == "'":
-        return token[1:-1].replace("''", "'")
-    if token[0] == '"':
-        return re.sub(r"`(.)", r"\1", token[1:-1], flags=re.DOTALL).replace('""', '"')
-    return re.sub(r"`(.)", r"\1", token, flags=re.DOTALL)
+def _unquoted(lexeme: str) -> str:
+    if lexeme[0] == "'":
+        return lexeme[1:-1].replace("''", "'")
+    if lexeme[0] == '"':
+        return re.sub(r"`(.)", r"\1", lexeme[1:-1], flags=re.DOTALL).replace('""', '"')
+    return re.sub(r"`(.)", r"\1", lexeme, flags=re.DOTALL)
 
 
 def remove_item(engine: Engine, call: Call) -> Flow | None:
@@ -202,8 +203,10 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
             engine.report("windows.delete", call, display(target), decision="deny")
         elif (
             call.appended
-            or recursive
-            and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
+            or (
+                recursive
+                and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
+            )
         ) or where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM, Zone.HERE):
             engine.report("windows.delete", call, display(target))
     return Flow("", 0)

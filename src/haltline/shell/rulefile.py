@@ -34,7 +34,8 @@ def load_rules(*paths: str | Path) -> Book:
     A file is JSON, or TOML when its name ends in `.toml`; `docs/shell.md` describes its form.
 
     Raises:
-        ConfigurationError: a file cannot be read, a rule does not have the form, or an example does not get the
+        ConfigurationError: a file cannot be read, a rule does not have the form, or an example does not get
+        the
             decision that it is listed under. The message names file, rule and example.
     """
     contents = [(str(path), _read(Path(path))) for path in paths]
@@ -54,7 +55,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".toml":
-            import tomllib  # noqa: PLC0415  only where a file is written in TOML
+            import tomllib  # noqa: PLC0415  loaded only where it is needed
 
             content: Any = tomllib.loads(text)
         else:
@@ -62,7 +63,9 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as problem:
         raise ConfigurationError(f"{path}: the rule file cannot be read: {problem}") from problem
     if not isinstance(content, dict):
-        raise ConfigurationError(f"{path}: a rule file is one object with a list `rules`, not {type(content).__name__}")
+        raise ConfigurationError(
+            f"{path}: a rule file is one object with a list `rules`, not {type(content).__name__}"
+        )
     return content
 
 
@@ -108,10 +111,10 @@ def _rule_form(label: str, rule: Mapping[str, Any]) -> Iterator[str]:
     ):
         yield f"{label}: `examples` must have lists of commands under {', '.join(_DECISIONS)}"
     elif not examples.get(str(rule.get("decision"))) or not examples.get("allow"):
-        yield f"{label}: `examples` must show at least one command that the rule is for and one that it allows"
+        yield f"{label}: `examples` must show a command that the rule is for and one that it allows"
 
 
-def _when_form(label: str, when: Any) -> Iterator[str]:
+def _when_form(label: str, when: Any) -> Iterator[str]:  # noqa: C901  one check for each key
     if not isinstance(when, list) or not all(isinstance(condition, dict) for condition in when):
         yield f"{label}: `when` must be a list of conditions"
         return
@@ -124,7 +127,9 @@ def _when_form(label: str, when: Any) -> Iterator[str]:
         for key in ("words", "options", "without", "argument"):
             if key in condition and not isinstance(condition[key], str):
                 yield f"{place}: `{key}` must be a text"
-        if not isinstance(condition.get("least", 0), int) or not isinstance(condition.get("none", False), bool):
+        if not isinstance(condition.get("least", 0), int) or not isinstance(
+            condition.get("none", False), bool
+        ):
             yield f"{place}: `least` must be a number and `none` true or false"
         if not isinstance(condition.get("value", {}), dict):
             yield f"{place}: `value` must map options to patterns"
@@ -143,12 +148,13 @@ def _examples(name: str, content: Mapping[str, Any], book: Book) -> Iterator[str
 
 
 def _tried(name: str, rule_id: str, expected: str, commands: Sequence[str], book: Book) -> Iterator[str]:
+    label = f"{name}: rule {rule_id}"
     for command in commands:
         engine = Engine(book)
         engine.judge(command)
         decisions = {verdict[0] for verdict in engine.verdicts if verdict[1].rule_id == rule_id}
         if expected == "allow" and decisions:
-            yield f"{name}: rule {rule_id}: example `{command}` is listed under allow, but the rule holds for it"
+            yield f"{label}: example `{command}` is listed under allow, but the rule holds for it"
         elif expected != "allow" and expected not in decisions:
             found = " and ".join(sorted(decisions)) or "nothing"
-            yield f"{name}: rule {rule_id}: example `{command}` should get {expected} from this rule, but gets {found}"
+            yield f"{label}: example `{command}` should get {expected} from this rule, but gets {found}"

@@ -1,8 +1,9 @@
-"""Wrappers: commands whose words are, or hold, another command. Their options are data (`rules/wrappers.json`)."""
+"""Wrappers: commands whose words are, or hold, another command; their options are data."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell.call import PIPED, SECRET, Flow
@@ -47,7 +48,7 @@ def _grammar(name: str, spec: Mapping[str, Any]) -> Grammar:
     return grammar
 
 
-def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command
     """`sudo -u x command …`: options, settings and a number of own words come before the command."""
     argv = call.argv
     index = 1
@@ -79,15 +80,14 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if argv[index] == "--":
         index += 1
     rest = argv[index:]
-    for option, value in options.given:
-        if option in ("-c", "--command") and value is None and spec.get("code") and rest:
-            return engine.run_text(rest[0], call.inner([], name), _fresh(call))
     if spec.get("join") or (spec.get("join_one") and len(rest) == 1):
         return engine.run_text(" ".join(rest), call.inner([], name), _fresh(call))
     return engine.dispatch(call.inner(rest, name)) if rest else flow
 
 
-_OWN_COMMANDS = word_set("rm ln link unlink env list ls exec create set test start why patch install add remove up update pack")
+_OWN_COMMANDS = word_set(
+    "rm ln link unlink env list ls exec create set test start why patch install add remove up update pack"
+)
 
 
 def _direct(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
@@ -129,9 +129,11 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     argv = call.argv
     options = parse(argv, _grammar(name, spec), first_word_ends=True)
     rest = argv[options.index :] or ["echo"]
-    replace = options.value("-I", "-J", "--replace") or ("{}" if options.has("-i", "--replace") else None)
+    replace: str | None = options.value("-I", "-J", "--replace") or (
+        "{}" if options.has("-i", "--replace") else None
+    )
     for word in argv[1 : options.index]:
-        if word.startswith("-i") and len(word) > 2:  # noqa: PLR2004  -i with its mark attached
+        if word.startswith("-i") and len(word) > 2:  # noqa: PLR2004  a mark is attached
             replace = word[2:]
     from_file = options.has("-a", "--arg-file")
     text = call.stdin.text if call.stdin is not None and not from_file else None
@@ -169,12 +171,12 @@ def _is_code(words: list[str], mark: str) -> bool:
     """Return whether a shell would take the replaced mark for its whole code."""
     return any(
         word == mark and before.startswith("-") and before.endswith("c")
-        for before, word in zip(words[1:], words[2:], strict=False)
+        for before, word in pairwise(words[1:])
     )
 
 
 def _parallel(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
-    """`parallel command ::: arguments`: with arguments on the line, from its input, or whole commands from there."""
+    """`parallel command ::: arguments`, with arguments or whole commands from its input as well."""
     argv = call.argv
     options = parse(argv, _grammar(name, spec), first_word_ends=True)
     rest = argv[options.index :]
@@ -219,7 +221,9 @@ def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -
     flow = _words(engine, call, name, spec)
     if "run" in call.argv[1:4] and not parse(call.argv, _grammar(name, spec)).has(*_REACHES_OUT):
         engine.verdicts[before:] = [
-            verdict for verdict in engine.verdicts[before:] if not verdict[1].rule_id.startswith("filesystem.")
+            verdict
+            for verdict in engine.verdicts[before:]
+            if not verdict[1].rule_id.startswith("filesystem.")
         ]
     return flow
 

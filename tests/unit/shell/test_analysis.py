@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 from haltline.shell import Analysis, EffectKind, analyze, classify
 
 FRAGMENTS = [
-    "rm", "-rf", "/", "ls", "$x", "${x:-y}", "$(", ")", "`", "'", '"', "\\", "|", "||", "&&", ";", "&", "\n", "<<E", "E", "<", ">", ">>",
-    "if", "then", "fi", "for", "in", "do", "done", "case", "esac", ";;", "{", "}", "(", "((", "))", "[[", "]]", "x=", "f()", "eval", "sh",
-    "-c", "xargs", "-I{}", "{}", "sudo", "env", "-S", "find", ".", "-exec", "+", "git", "push", "-f", "python3", "import os", "base64", "-d",
-    "{a,b}", "{1..9}", "~", "*", "?", "$@", "$'\\x41'", "\x00", "\x02", "\x03", "é", "\u200b", "\u202e", "psql", "DROP TABLE x", "awk", "printf",
-    "%s", "cd", "kubectl", "-n", "prod", "delete", "perl", "-e", "powershell", "-EncodedCommand", "AAAA", "docker", "run", "trap", "EXIT", "alias",
+    "rm", "-rf", "/", "ls", "$x", "${x:-y}", "$(", ")", "`", "'", '"', "\\", "|", "||", "&&", ";", "&",
+    "\n", "<<E", "E", "<", ">", ">>", "if", "then", "fi", "for", "in", "do", "done", "case", "esac",
+    ";;", "{", "}", "(", "((", "))", "[[", "]]", "x=", "f()", "eval", "sh", "-c", "xargs", "-I{}", "{}",
+    "sudo", "env", "-S", "find", ".", "-exec", "+", "git", "push", "-f", "python3", "import os",
+    "base64", "-d", "{a,b}", "{1..9}", "~", "*", "?", "$@", "$'\\x41'", "\u0000", "\u0002", "\u0003",
+    "\u00e9", "\u200b", "\u202e", "psql", "DROP TABLE x", "awk", "printf", "%s", "cd", "kubectl", "-n",
+    "prod", "delete", "perl", "-e", "powershell", "-EncodedCommand", "AAAA", "docker", "run", "trap",
+    "EXIT", "alias",
 ]  # fmt: skip
 
 
@@ -34,8 +37,15 @@ def test_analysis_never_raises_and_agrees_with_itself(command: str) -> None:
     assert not (analysis.only_reads and analysis.verdicts)
 
 
-READS = ["ls -la", "cat a | grep b", "git status && git diff", "echo hi", "find . -name x", "cd x && ls", "wc -l < f", "head -5 a 2>/dev/null", "git log --oneline | head", "test -f x && echo y", "pwd"]  # fmt: skip
-ACTS = ["touch x", "make", "rm x", "echo hi > f", "foo", "$x", "python3 a.py", "git push", "curl http://x", "sed -i s/a/b/ f", "kubectl apply -f x", "ls; foo", "cat x | sh", "git commit -m x", "find . -exec foo {} +", "npm test", "echo $(foo)", "'unclosed"]  # fmt: skip
+READS = [
+    "ls -la", "cat a | grep b", "git status && git diff", "echo hi", "find . -name x", "cd x && ls",
+    "wc -l < f", "head -5 a 2>/dev/null", "git log --oneline | head", "test -f x && echo y", "pwd",
+]  # fmt: skip
+ACTS = [
+    "touch x", "make", "rm x", "echo hi > f", "foo", "$x", "python3 a.py", "git push", "curl http://x",
+    "sed -i s/a/b/ f", "kubectl apply -f x", "ls; foo", "cat x | sh", "git commit -m x",
+    "find . -exec foo {} +", "npm test", "echo $(foo)", "'unclosed",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", READS)
@@ -124,18 +134,39 @@ def test_spans_point_into_the_text_that_was_given() -> None:
 
 @pytest.mark.parametrize(
     ("command", "kind"),
-    [("foo --bar", "program"), ("$x a", "command"), ("bash a.sh", "script"), ("eval $x", "code"), ("git frobnicate", "subcommand"), ("echo 'x", "syntax")],
+    [
+        ("foo --bar", "program"),
+        ("$x a", "command"),
+        ("bash a.sh", "script"),
+        ("eval $x", "code"),
+        ("git frobnicate", "subcommand"),
+        ("echo 'x", "syntax"),
+    ],
 )
 def test_what_cannot_be_determined_is_said(command: str, kind: str) -> None:
     assert kind in {unknown.kind for unknown in analyze(command).unknown}
 
 
 def test_scripts_are_read_when_the_caller_lets_us() -> None:
-    files = {"deploy.sh": "cd x\nterraform destroy\n", "p.py": "import shutil\nshutil.rmtree('/home')\n", "x.sql": "DROP TABLE t;"}
+    files = {
+        "deploy.sh": "cd x\nterraform destroy\n",
+        "p.py": "import shutil\nshutil.rmtree('/home')\n",
+        "x.sql": "DROP TABLE t;",
+    }
 
-    for command in ("bash deploy.sh", "source deploy.sh", "sh < deploy.sh", "python3 p.py", "psql -f x.sql", "psql < x.sql", "./deploy.sh"):
+    for command in (
+        "bash deploy.sh",
+        "source deploy.sh",
+        "sh < deploy.sh",
+        "python3 p.py",
+        "psql -f x.sql",
+        "psql < x.sql",
+        "./deploy.sh",
+    ):
         assert classify(command) is None, command
-        assert analyze(command, read_file=lambda path: files.get(path.removeprefix("./"))).decision is not None, command
+        assert (
+            analyze(command, read_file=lambda path: files.get(path.removeprefix("./"))).decision is not None
+        ), command
 
 
 def test_a_failing_reader_leaves_the_script_unknown() -> None:
@@ -149,11 +180,21 @@ def test_a_failing_reader_leaves_the_script_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("command", "decision"),
-    [("rm -rf /work/app/build", None), ("rm -rf /work/app", "ask"), ("rm -rf /home/carol/app", "ask"), ("rm -rf /data/carol/x", "ask"), ("rm -rf /data/carol", "deny")],
+    [
+        ("rm -rf /work/app/build", None),
+        ("rm -rf /work/app", "ask"),
+        ("rm -rf /home/carol/app", "ask"),
+        ("rm -rf /data/carol/x", "ask"),
+        ("rm -rf /data/carol", "deny"),
+    ],
 )
 def test_directories_of_the_caller_are_known(command: str, decision: str | None) -> None:
     assert analyze(command, cwd="/work/app", home="/data/carol").decision == decision
 
 
 def test_effect_kinds_are_the_documented_ones() -> None:
-    assert {kind.value for kind in EffectKind} == {"delete", "overwrite", "write", "read", "execute", "network_in", "network_out", "privilege", "history_rewrite", "remote_change"}  # fmt: skip
+    documented = (
+        "delete overwrite write read execute network_in network_out privilege history_rewrite remote_change"
+    )
+
+    assert [kind.value for kind in EffectKind] == documented.split()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from haltline.shell import analyze, classify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMANDS = {
     "root": ["rm", "-rf", "/"],
@@ -82,7 +85,7 @@ DISGUISES: dict[str, Callable[[list[str]], str]] = {
     "separators from IFS": separated,
     "a variable": lambda argv: f'c={argv[0]}; "$c" ' + plain(argv[1:]),
     "two variables": lambda argv: f"a={argv[0][0]} b={argv[0][1:]}; $a$b " + plain(argv[1:]),
-    "a variable with the whole": quoted("x=", "; eval \"$x\""),
+    "a variable with the whole": quoted("x=", '; eval "$x"'),
     "a default value": lambda argv: f"${{nothing:-{argv[0]}}} " + plain(argv[1:]),
     "printf": lambda argv: f"$(printf %s {argv[0]}) " + plain(argv[1:]),
     "backticks": lambda argv: f"`echo {argv[0]}` " + plain(argv[1:]),

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from haltline.errors import ConfigurationError
 from haltline.shell import analyze, classify, load_rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RULE: dict[str, Any] = {
     "id": "acme.release",
@@ -16,7 +18,10 @@ RULE: dict[str, Any] = {
     "reason": "would release to every customer",
     "advice": "Ask the release captain.",
     "when": [{"programs": "acme", "words": "release", "without": "--dry-run"}],
-    "examples": {"ask": ["acme release v2", "sudo acme release"], "allow": ["acme build", "acme release --dry-run"]},
+    "examples": {
+        "ask": ["acme release v2", "sudo acme release"],
+        "allow": ["acme build", "acme release --dry-run"],
+    },
 }
 
 
@@ -40,7 +45,8 @@ def test_a_rule_file_may_be_toml(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(
         '[[rules]]\nid = "acme.x"\ndecision = "deny"\neffect = "delete"\nreason = "r"\nadvice = "a."\n'
-        'when = [{programs = "acme", words = "wipe"}]\nexamples = {deny = ["acme wipe"], allow = ["acme list"]}\n'
+        'when = [{programs = "acme", words = "wipe"}]\n'
+        'examples = {deny = ["acme wipe"], allow = ["acme list"]}\n'
     )
 
     assert classify("acme wipe now", rules=load_rules(path)) == ("deny", "r: now")
@@ -59,11 +65,19 @@ def test_a_rule_file_may_be_toml(tmp_path: Path) -> None:
         ({"when": [{"programs": "acme", "wordz": "x"}]}, "condition 1: unknown key `wordz`"),
         ({"when": [{"programs": "acme", "argument": "("}]}, "condition 1: `(` is no regular expression"),
         ({"examples": {"ask": ["acme release"]}}, "one that it allows"),
-        ({"examples": {"ask": ["acme build"], "allow": ["ls"]}}, "example `acme build` should get ask from this rule, but gets nothing"),
-        ({"examples": {"ask": ["acme release"], "allow": ["acme release x"]}}, "example `acme release x` is listed under allow"),
+        (
+            {"examples": {"ask": ["acme build"], "allow": ["ls"]}},
+            "example `acme build` should get ask from this rule, but gets nothing",
+        ),
+        (
+            {"examples": {"ask": ["acme release"], "allow": ["acme release x"]}},
+            "example `acme release x` is listed under allow",
+        ),
     ],
 )  # fmt: skip
-def test_a_rule_that_does_not_hold_is_refused_by_name(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_a_rule_that_does_not_hold_is_refused_by_name(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     path = written(tmp_path, {**RULE, **change})
 
     with pytest.raises(ConfigurationError) as caught:

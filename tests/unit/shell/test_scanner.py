@@ -7,14 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from haltline.shell.scanner import MAX_LENGTH, ansi_c, scan
 from haltline.shell.syntax import Arithmetic, Compound, Literal, Parameter, Script, Simple, Substitution, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Part = Literal | Parameter | Substitution | Arithmetic
 Argv = list[str | None]
@@ -52,7 +54,7 @@ def argvs(text: str) -> list[Argv]:
     return list(commands(scan(text).script))
 
 
-# Oracle: shfmt
+# The first oracle is shfmt.
 
 SHFMT = shutil.which("shfmt", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "shfmt"
 
@@ -100,10 +102,32 @@ class Generator:
         self.random = random.Random(seed)  # noqa: S311  reproducible text, no secret
 
     def word(self, depth: int) -> str:
-        plain = ["a", "b1", "x/y", "-f", "--opt=v", "'q u'", '"d $v q"', "a\\ b", "$v", "${v:-d}", "$'\\x41'", "''", "e\\'f"]
+        plain = [
+            "a",
+            "b1",
+            "x/y",
+            "-f",
+            "--opt=v",
+            "'q u'",
+            '"d $v q"',
+            "a\\ b",
+            "$v",
+            "${v:-d}",
+            "$'\\x41'",
+            "''",
+            "e\\'f",
+        ]
         if depth > 0 and self.random.random() < 0.25:
             inner = self.line(depth - 1)
-            return self.random.choice([f"$( {inner} )", f'"x$( {inner} )y"', f"<({inner})", f"$(( 1 + $( {inner} ) ))", f"${{v:-$( {inner} )}}"])
+            return self.random.choice(
+                [
+                    f"$( {inner} )",
+                    f'"x$( {inner} )y"',
+                    f"<({inner})",
+                    f"$(( 1 + $( {inner} ) ))",
+                    f"${{v:-$( {inner} )}}",
+                ]
+            )
         return self.random.choice(plain)
 
     def simple(self, depth: int) -> str:
@@ -131,8 +155,10 @@ class Generator:
 
     def line(self, depth: int) -> str:
         parts = [self.random.choice(["", "", "", "! ", "time "]) + self.command(depth)]
-        for _ in range(self.random.randint(0, 2)):
-            parts.append(self.random.choice([" | ", " && ", " || ", "; ", " & ", "\n"]) + self.command(depth))
+        parts.extend(
+            self.random.choice([" | ", " && ", " || ", "; ", " & ", "\n"]) + self.command(depth)
+            for _ in range(self.random.randint(0, 2))
+        )
         return "".join(parts)
 
 
@@ -140,7 +166,9 @@ def same(text: str) -> None:
     expected = shfmt(text)
     found = scan(text)
     if expected is None:
-        refused = subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=False).returncode
+        refused = subprocess.run(
+            ["bash", "-n"], input=text.encode(), capture_output=True, check=False
+        ).returncode
         assert refused == 0 or found.error is not None, text
         return
     assert found.error is None, (text, found.error)
@@ -180,7 +208,7 @@ def test_argv_is_what_shfmt_sees(seed: int) -> None:
         "a 2>&1 >&- {fd}>x",
         "echo a#b #c",
         "! a | b",
-        "echo \"it's\" 'say \"x\"'",
+        'echo "it\'s" \'say "x"\'',
         "echo $'a\\'b' x",
         "ls !(a|b) @(c)",
         "echo {a,b}{1..3}",
@@ -196,7 +224,7 @@ def test_difficult_text_is_read_as_shfmt_reads_it(text: str) -> None:
     same(text)
 
 
-# Oracle: bash
+# The second oracle is Bash itself.
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -211,7 +239,30 @@ def test_bash_accepts_what_the_scanner_accepts(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["'a", '"a', "$(a", "`a", "${a", "$((1", "(a", "{ a", "if a; then b", "while a; do b", "case a in b) c", "a )", "fi", "| a", "& a", "a; ;; b", "for", "[[ a", "a=(b", "cat >", "x (y", "a | ! b"],
+    [
+        "'a",
+        '"a',
+        "$(a",
+        "`a",
+        "${a",
+        "$((1",
+        "(a",
+        "{ a",
+        "if a; then b",
+        "while a; do b",
+        "case a in b) c",
+        "a )",
+        "fi",
+        "| a",
+        "& a",
+        "a; ;; b",
+        "for",
+        "[[ a",
+        "a=(b",
+        "cat >",
+        "x (y",
+        "a | ! b",
+    ],
 )
 def test_broken_text_is_reported_as_bash_reports_it(text: str) -> None:
     refused = subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=False)
@@ -243,7 +294,10 @@ def test_spans_of_compound_commands_reach_to_their_end() -> None:
 def test_here_documents_keep_their_body_and_quoting() -> None:
     found = scan("cat <<'A' <<B\n$x\nA\n$y\nB\n").script.items[0][1]
 
-    assert [(r.literal, r.body.text if isinstance(r.body, Word) and r.literal else None) for r in found.redirections] == [
+    assert [
+        (r.literal, r.body.text if isinstance(r.body, Word) and r.literal else None)
+        for r in found.redirections
+    ] == [
         (True, "$x\n"),
         (False, None),
     ]
@@ -291,7 +345,7 @@ class Counting(str):
     __slots__ = ()
     looked = 0
 
-    def startswith(self, *arguments: Any) -> bool:  # type: ignore[override]
+    def startswith(self, *arguments: Any) -> bool:
         Counting.looked += 1
         return super().startswith(*arguments)
 
@@ -322,7 +376,9 @@ def test_a_long_text_is_not_read() -> None:
     assert not found.script.items
 
 
-@pytest.mark.parametrize("text", ["(" * 200, "$(" * 200, "{ " * 200, '"$(' * 200, "if " * 200, "`" * 3001, "f() " * 3000])
+@pytest.mark.parametrize(
+    "text", ["(" * 200, "$(" * 200, "{ " * 200, '"$(' * 200, "if " * 200, "`" * 3001, "f() " * 3000]
+)
 def test_deep_text_is_given_up_and_says_so(text: str) -> None:
     found = scan(text)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell import scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
-from haltline.shell.environment import TEMPORARY, Environment
+from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
 from haltline.shell.marks import PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, parse
 
@@ -106,11 +106,11 @@ def passing(_engine: Engine, call: Call) -> Flow | None:
 
 
 def _translated(argv: list[str], text: str) -> str | None:
-    if argv[:1] == ["-d"] and len(argv) == 2:  # noqa: PLR2004  -d and its set
+    if argv[:1] == ["-d"] and len(argv) == 2:  # noqa: PLR2004  the words of one call
         return text.translate({ord(c): None for c in argv[1]}) if "[" not in argv[1] else None
-    if len(argv) != 2 or len(argv[0]) != len(argv[1]) or "[" in argv[0]:  # noqa: PLR2004  two sets
+    if len(argv) != 2 or len(argv[0]) != len(argv[1]) or "[" in argv[0]:  # noqa: PLR2004  the words of one call
         sets = [_range(word) for word in argv]
-        if len(sets) == 2 and sets[0] and len(sets[0]) == len(sets[1]):  # noqa: PLR2004  two sets
+        if len(sets) == 2 and sets[0] and len(sets[0]) == len(sets[1]):  # noqa: PLR2004  the words of one call
             return text.translate(str.maketrans(sets[0], sets[1]))
         return None
     return (
@@ -121,13 +121,11 @@ def _translated(argv: list[str], text: str) -> str | None:
 
 
 def _range(word: str) -> str:
-    return re.sub(
-        r"(.)-(.)",
-        lambda m: (
-            "".join(chr(c) for c in range(ord(m[1]), ord(m[2]) + 1)) if ord(m[2]) - ord(m[1]) < 128 else ""
-        ),
-        word.strip("[]"),
-    )
+    return re.sub(r"([ -~])-([ -~])", _between, word.strip("[]"))
+
+
+def _between(match: re.Match[str]) -> str:
+    return "".join(chr(code) for code in range(ord(match[1]), ord(match[2]) + 1))
 
 
 def decode(engine: Engine, call: Call) -> Flow | None:
@@ -190,7 +188,7 @@ def evaluate(engine: Engine, call: Call) -> Flow:
 
 def source(engine: Engine, call: Call) -> Flow:
     """`source` runs a file's text in the same shell."""
-    if len(call.argv) < 2:  # noqa: PLR2004  no file
+    if len(call.argv) < 2:  # noqa: PLR2004  the words of one call
         return Flow("", 0)
     flow = engine.file_flow(call.argv[1], call)
     if flow.taints & NETWORK:
@@ -216,8 +214,6 @@ def declare(engine: Engine, call: Call) -> Flow:
         name, equals, value = word.partition("=")
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
-            from haltline.shell.engine import RUN_BY_NAME  # noqa: PLC0415  the engine imports this module's family
-
             if value and name in RUN_BY_NAME:
                 engine.run_text(value, call.inner([], name), Environment())
     engine.effect("read", None, call)

@@ -22,12 +22,15 @@ _CRITICAL_FILE = re.compile(
 )
 _SOURCES = frozenset({"src", "source", "sources", "migrations"})
 _GENERATED = re.compile(
-    r"\*\.(?:egg-info|dist-info|pyc|pyo|o|obj|a|so|class|log|tmp|temp|bak|orig|rej|swp|whl|tsbuildinfo|gcda|gcno|profraw)/?\Z"
+    r"\*\.(?:egg-info|dist-info|pyc|pyo|o|obj|a|so|class|log|tmp|temp|bak|orig|rej|swp|whl"
+    r"|tsbuildinfo|gcda|gcno|profraw)/?\Z"
 )
 _IMAGE = re.compile(r"\.(?:img|bin|raw|iso|dat|swap|qcow2|vmdk|vdi)\Z")
 _STARTUP = re.compile(
-    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|bash_logout|gitconfig|npmrc)"
-    r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/|/\.config/systemd/|/autostart/"
+    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|bash_logout"
+    r"|gitconfig|npmrc)"
+    r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/"
+    r"|/\.config/systemd/|/autostart/"
 )
 _REMOVE_VALUES = Grammar("-n -s --size --iterations --random-source --preserve-root=")
 
@@ -62,7 +65,7 @@ def remove(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
-def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone, in the order of the reference
+def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone
     """Judge the deletion of one target."""
     if own_file(engine, call, target):
         return

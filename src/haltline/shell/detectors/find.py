@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 
 _GLOBAL = frozenset({"-H", "-L", "-P"})
 _ONE_VALUE = word_set(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -atime "
-    "-ctime -mmin -amin -cmin -newer -anewer -cnewer -user -group -uid -gid -perm -links -inum -samefile -maxdepth "
-    "-mindepth -printf -fstype -used -context -regextype -newermt -newerct -newerat -D -files0-from -fls -fprint "
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype "
+    "-size -mtime -atime "
+    "-ctime -mmin -amin -cmin -newer -anewer -cnewer -user -group -uid -gid -perm -links -inum "
+    "-samefile -maxdepth "
+    "-mindepth -printf -fstype -used -context -regextype -newermt -newerct -newerat -D -files0-from "
+    "-fls -fprint "
     "-fprint0 -flags -Bmin -Btime -since -xattrname"
 )
 _WRITES = frozenset({"-fls", "-fprint", "-fprint0", "-fprintf"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _NARROWS = word_set(
-    "-name -iname -path -ipath -regex -iregex -wholename -newer -mtime -mmin -size -user -inum -samefile -lname -empty"
+    "-name -iname -path -ipath -regex -iregex -wholename -newer -mtime -mmin -size -user -inum "
+    "-samefile -lname -empty"
 )
 
 

@@ -1,4 +1,4 @@
-"""Git: global options and aliases are taken off, then each subcommand is judged as the program `git-<name>`."""
+"""Git: without global options and aliases, each subcommand is judged as the program `git-<name>`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def git(engine: Engine, call: Call) -> Flow | None:
     return subcommand(engine, call, rest)
 
 
-def _alias(engine: Engine, call: Call, value: str, rest: list[str]) -> Flow:
+def _alias(engine: Engine, call: Call, value: str, rest: list[str]) -> Flow | None:
     engine.report("git.alias", call, value)
     if value.startswith("!"):
         return engine.run_text(value[1:], call.inner([], "git"), Environment())
@@ -97,11 +97,8 @@ def push(engine: Engine, call: Call) -> Flow | None:
     )
     if options.has("--mirror", "--prune"):
         engine.report("git.push-mirror", call, target)
-    elif forced:
+    elif forced or (not options.words and ("--force-with-lease", None) in options.given):
         engine.report("git.push-force", call, target)
-    elif any(option.startswith("--force-with-l") for option in given) and not options.words:
-        if not any(option.startswith("--force-with-l") and value for option, value in options.given):
-            engine.report("git.push-force", call, target)
     if options.has("-d", "--delete") or any(
         spec.startswith((":", "+:")) and spec != ":" for spec in refspecs
     ):
@@ -110,7 +107,7 @@ def push(engine: Engine, call: Call) -> Flow | None:
 
 
 def _means_force(option: str) -> bool:
-    return len(option) >= 5 and "--force".startswith(option)  # noqa: PLR2004  --for is the shortest
+    return len(option) >= 5 and "--force".startswith(option)  # noqa: PLR2004  as many as it takes
 
 
 _CHECKOUT = Grammar("-b -B --orphan -U --unified --inter-hunk-context --conflict --pathspec-from-file")
@@ -183,7 +180,7 @@ def configure(engine: Engine, call: Call) -> Flow | None:
         words = words[1:] if words[0] == "set" else []
     if (
         options.has("--get", "--get-all", "--list", "-l", "--get-regexp", "--unset", "--unset-all")
-        or len(words) < 2
+        or len(words) < 2  # noqa: PLR2004  as many as it takes
     ):
         engine.effect("read", None, call)
         return Flow(None, 0)

@@ -225,7 +225,7 @@ def awk(engine: Engine, call: Call) -> Flow | None:
     engine.effect("read", None, call)
     if "system" not in program and "|" not in program:
         return None
-    from haltline.shell.scanner import ansi_c  # noqa: PLC0415  only where a program runs something
+    from haltline.shell.scanner import ansi_c  # noqa: PLC0415  loaded only where it is needed
 
     for pattern in (_AWK_COMMAND, _AWK_PIPE):
         for match in pattern.finditer(program):

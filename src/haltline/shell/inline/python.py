@@ -46,14 +46,14 @@ def judge(engine: Engine, call: Call, code: str) -> None:
         _unparsed(engine, call, code)
         return
     visitor = _Visitor(engine, call, code)
-    nodes = 0
-    for node in ast.walk(tree):
-        nodes += 1
+    for nodes, node in enumerate(ast.walk(tree)):
         if nodes > MAX_NODES:
             engine.report("limits.reached", call, "inline code is too large")
             return
         visitor.visit_one(node)
-    if "socket" in code and ("dup2" in code or "pty.spawn" in code or "/bin/sh" in code or "/bin/bash" in code):
+    if "socket" in code and (
+        "dup2" in code or "pty.spawn" in code or "/bin/sh" in code or "/bin/bash" in code
+    ):
         engine.report("machine.reverse-shell", call)
     if not visitor.found:
         engine.effect("execute", "python", call)
@@ -128,7 +128,7 @@ class _Visitor:
         elif name.endswith((".execute", ".executescript", ".executemany")):
             text = self.string(first)
             if text is not None:
-                from haltline.shell.inline import sql  # noqa: PLC0415  only where code holds SQL
+                from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
 
                 sql.judge(self.engine, self.call, text)
 
@@ -145,8 +145,8 @@ class _Visitor:
             self.found = True
 
     def open(self, node: ast.Call, name: str, first: ast.expr | None) -> None:
-        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  only where code opens files
-        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  likewise
+        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  loaded only where it is needed
+        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  loaded only where it is needed
 
         method = name.rpartition(".")[2]
         is_path_method = isinstance(node.func, ast.Attribute) and name not in ("io.open", "codecs.open")
@@ -206,7 +206,7 @@ class _Visitor:
         self.run_text(None)
 
     def delete(self, path: str | None, *, recursive: bool) -> None:
-        from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  only where code deletes
+        from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
         self.found = True
         target = UNKNOWN if path is None else path
@@ -279,7 +279,7 @@ class _Visitor:
         if name == "os.path.join" and values and None not in values:
             return "/".join(value or "" for value in values)
         if name.endswith("b64decode") and values and values[0] is not None:
-            import base64  # noqa: PLC0415  only where code decodes
+            import base64  # noqa: PLC0415  loaded only where it is needed
 
             try:
                 return base64.b64decode(values[0] + "=" * (-len(values[0]) % 4)).decode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """JavaScript, Perl, Ruby, PHP and others: the calls that run or delete, found conservatively by their names.
 
-Text inside string literals that is no argument of such a call is not looked at; a call whose argument is computed
-is reported, because nobody can say what it does.
+Text inside string literals that is no argument of such a call is not looked at; a call whose argument is
+computed is reported, because nobody can say what it does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ MAX_LENGTH = 64 * 1024
 _STRING = r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"""
 _ARRAY = re.compile(_STRING)
 _NEXT = re.compile(r"\s*,\s*" + _STRING, re.DOTALL)
-_CONNECTS = re.compile(r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket", re.IGNORECASE)
+_CONNECTS = re.compile(
+    r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket", re.IGNORECASE
+)
 _SHELL_PATH = re.compile(r"/bin/(?:ba|z|da|k)?sh\b|cmd\.exe")
 MAX_ARGUMENTS = 64
 
@@ -48,7 +50,8 @@ class _Language:
 _JAVASCRIPT = _Language(
     "node",
     r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:execSync|exec|execPromise|\$)",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:rmSync|rmdirSync|unlinkSync|rm|rmdir|unlink|removeSync|emptyDirSync|rimraf(?:\.sync)?|Deno\.remove(?:Sync)?)",
+    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:rmSync|rmdirSync|unlinkSync|rm|rmdir|unlink|removeSync"
+    r"|emptyDirSync|rimraf(?:\.sync)?|Deno\.remove(?:Sync)?)",
     r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:spawnSync|spawn|execFileSync|execFile)",
 )
 _PERL = _Language(
@@ -60,7 +63,8 @@ _PERL = _Language(
 _RUBY = _Language(
     "ruby",
     r"(?:Kernel\.)?(?:system|exec|spawn)|IO\.popen|Open3\.\w+",
-    r"(?:FileUtils\.)?(?:rm_rf|rm_r|rm_f|remove_dir|remove_entry|rmtree)|FileUtils\.rm|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete)",
+    r"(?:FileUtils\.)?(?:rm_rf|rm_r|rm_f|remove_dir|remove_entry|rmtree)|FileUtils\.rm"
+    r"|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete)",
     text=r"`([^`]*)`|%x\s*[({\[]([^)}\]]*)[)}\]]",
 )
 _PHP = _Language(
@@ -128,7 +132,7 @@ def _judge(engine: Engine, call: Call, code: str, language: _Language) -> None:
 
 def _following(code: str, position: int) -> list[str]:
     """Return the further string arguments of a call: with them, no shell comes between."""
-    words = []
+    words: list[str] = []
     match = _NEXT.match(code, position)
     while match is not None and len(words) < MAX_ARGUMENTS:
         words.append(_text(match))
@@ -141,7 +145,7 @@ def _text(match: re.Match[str]) -> str:
 
 
 def _delete(engine: Engine, call: Call, match: re.Match[str], code: str) -> None:
-    from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  only where code deletes
+    from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
     computed = match.groups()[3]
     if computed is not None:

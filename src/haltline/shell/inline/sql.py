@@ -1,7 +1,7 @@
 """SQL statements: what they would destroy, read from tokens so that a literal is never taken for a statement.
 
-Comments and quoted text are set aside first (SQL:2016, "lexical elements", with the dialects' `#` comments and
-dollar quoting), then each statement is judged by its leading words.
+Comments and quoted text are set aside first (SQL:2016, "lexical elements", with the dialects' `#` comments
+and dollar quoting), then each statement is judged by its leading words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _DROPPED = word_set(
-    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN TYPE "
+    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED "
+    "COLUMN TYPE "
     "FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "
     "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER"
 )
@@ -34,19 +35,19 @@ def statements(text: str) -> list[list[str]]:
     result: list[list[str]] = []
     current: list[str] = []
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token.startswith(("--", "/*")) and not token.startswith("/*!"):
+        lexeme = match[0]
+        if lexeme.startswith(("--", "/*")) and not lexeme.startswith("/*!"):
             continue
-        if token == ";":
+        if lexeme == ";":
             if current:
                 result.append(current)
             current = []
             if len(result) >= MAX_STATEMENTS:
                 break
-        elif token[0] == "'" or match[1] is not None:
+        elif lexeme[0] == "'" or match[1] is not None:
             current.append("''")
         else:
-            current.append(token.upper() if token[0].isalpha() or token[0] == "_" else token)
+            current.append(lexeme.upper() if lexeme[0].isalpha() or lexeme[0] == "_" else lexeme)
     if current:
         result.append(current)
     return result
@@ -98,9 +99,7 @@ def _unfiltered(words: list[str]) -> bool:
     if "WHERE" not in words:
         return "LIMIT" not in words and ("SET" in words or "FROM" in words or words[0] == "DELETE")
     rest = words[words.index("WHERE") + 1 :]
-    return rest[:1] == ["TRUE"] or (
-        len(rest) >= 3 and rest[1] == "=" and rest[0] == rest[2] and len(rest) == 3
-    )
+    return rest[:1] == ["TRUE"] or (len(rest) == 3 and rest[1] == "=" and rest[0] == rest[2])  # noqa: PLR2004  as in 1 = 1
 
 
 def _common_table(words: list[str]) -> str | None:
