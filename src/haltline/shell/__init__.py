@@ -7,8 +7,7 @@ used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost more than the rest
 if TYPE_CHECKING:
     from haltline.shell.analysis import Analysis as Analysis
     from haltline.shell.analysis import Command as Command
@@ -49,7 +48,7 @@ _MODULES = {
 __all__ = list(_MODULES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,7 @@ from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTE
 from haltline.shell.environment import RUN_BY_NAME, Environment
 from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
-from haltline.shell.scanner import LimitReached, Scan, scan
+from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
 from haltline.shell.vocabulary import word_set
 
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from haltline.shell.syntax import Assignment, Redirection, Script, Substitution, Word
 
 MAX_WRAPPERS = 24
-MAX_STEPS = 20_000
+MAX_STEPS = 12_000
 MAX_COMBINATIONS = 16
+MAX_PATTERN = 32
+MAX_WORDS = 2048
+MAX_TEXT = 4 * MAX_LENGTH
 
 Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str]
 Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, tuple[str, ...]]
@@ -61,6 +64,7 @@ class Engine:
         "files",
         "home",
         "open_choices",
+        "read",
         "read_file",
         "span",
         "steps",
@@ -88,6 +92,7 @@ class Engine:
         self.span: tuple[int, int] | None = None
         self.error: str | None = None
         self.steps = 0
+        self.read = 0
         self.taints = 0
         self.depth = 0
 
@@ -166,15 +171,17 @@ class Engine:
 
     def run_text(self, text: str, call: Call, environment: Environment | None = None) -> Flow:
         """Judge shell text that a command runs, in a new shell or in the given state."""
-        self.charge(1 + len(text) // 256)
+        self.read += len(text)
         environment = environment or Environment()
-        found = scan(text)
+        found = scan(text if self.read <= MAX_TEXT else "")
         outer_span, self.depth = self.span, self.depth + 1
         if self.depth > 1:
             self.span = (call.start, call.end)
         flow = NOTHING
         try:
             self.descend(MAX_WRAPPERS)
+            if self.read > MAX_TEXT:
+                found.limit = f"more than {MAX_TEXT} characters to read"
             flow = self.run_script(found.script, environment, call)
             for word in found.salvaged:
                 expand.text(self, word, environment)
@@ -400,6 +407,8 @@ class Engine:
         self.charge(1)
         if call.depth > MAX_WRAPPERS:
             raise LimitReached(f"more than {MAX_WRAPPERS} wrappers")
+        if len(call.argv) > MAX_WORDS:
+            raise LimitReached(f"more than {MAX_WORDS} words in a command")
         if not call.argv:
             return NOTHING
         name = call.argv[0]
@@ -498,7 +507,8 @@ class Engine:
         directory = name[: len(name) - len(base)]
         if directory in _PATTERN_DIRECTORIES:
             self.report("disguise.pattern", call)
-            matching = [n for n in sorted(self.book.names()) if fnmatchcase(n, base)]
+            names = self.book.names() if len(base) <= MAX_PATTERN else ()
+            matching = [candidate for candidate in sorted(names) if fnmatchcase(candidate, base)]
             for candidate in matching[:MAX_COMBINATIONS]:
                 self.dispatch(call.inner([candidate, *call.argv[1:]], name))
         else:

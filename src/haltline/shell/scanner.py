@@ -140,7 +140,16 @@ def _ansi_character(match: re.Match[str]) -> str:
 
 
 class _Scanner:
-    __slots__ = ("base", "commands", "length", "not_arithmetic", "pending", "result", "text")
+    __slots__ = (
+        "arithmetic_left",
+        "base",
+        "commands",
+        "length",
+        "not_arithmetic",
+        "pending",
+        "result",
+        "text",
+    )
 
     def __init__(self, text: str, base: int, result: Scan, commands: int = 0) -> None:
         self.text = text
@@ -150,6 +159,7 @@ class _Scanner:
         self.commands = commands
         self.pending: list[tuple[Redirection, bool, int]] = []
         self.not_arithmetic: set[int] = set()
+        self.arithmetic_left = 2 * self.length + 1000
 
     def problem(self, message: str) -> None:
         if self.result.error is None:
@@ -219,9 +229,7 @@ class _Scanner:
                 connector = ";"
 
     def command(self, into: Script, connector: str, i: int, depth: int, keyword: re.Match[str] | None) -> int:
-        self.commands += 1
-        if self.commands > MAX_COMMANDS:
-            raise LimitReached(f"more than {MAX_COMMANDS} commands")
+        self.count()
         if keyword is not None:
             word = keyword[0]
             if word in ("!", "time"):
@@ -235,6 +243,11 @@ class _Scanner:
         if self.text[i] == "(":
             return self.parenthesis(into, connector, i, depth)
         return self.simple(into, connector, i, depth)
+
+    def count(self) -> None:
+        self.commands += 1
+        if self.commands > MAX_COMMANDS:
+            raise LimitReached(f"more than {MAX_COMMANDS} commands")
 
     def prefixed(self, into: Script, connector: str, i: int, depth: int) -> int:
         """Read what follows the reserved words `!` and `time`, which leave the command what it is."""
@@ -749,7 +762,10 @@ class _Scanner:
         text, length, level = self.text, self.length, 0
         texts: list[str] = []
         while True:
-            i = self.skip(_IN_ARITHMETIC, i)
+            start, i = i, self.skip(_IN_ARITHMETIC, i)
+            self.arithmetic_left -= 1 + (i - start) // 16
+            if self.arithmetic_left < 0:
+                raise LimitReached("too much that may be arithmetic")
             if i >= length:
                 raise Incomplete(f"the text ends before {close}")
             c = text[i]
@@ -855,6 +871,7 @@ class _Scanner:
             end += 2
         script = Script()
         parts.append(Substitution(script, quoted))
+        self.count()
         scanner = _Scanner("".join(inner), self.base + i + 1, self.result, self.commands)
         scanner.script(script, 0, depth + 1)
         self.commands = scanner.commands

@@ -232,7 +232,30 @@ def _ln(engine: Engine, call: Call) -> Flow | None:
 
 
 _SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
-_SED_EXECUTES = re.compile(r"\bs(.)(?:[^\\]|\\.)*?\1(?:[^\\]|\\.)*?\1[gpiIm0-9]*e")
+_SED_SUBSTITUTION = re.compile(r"(?:^|[;{}\s/0-9$])s([^\w\s\\])")
+_SED_FLAGS = re.compile(r"[gpiImMew0-9]*")
+
+
+def _sed_executes(script: str) -> bool:
+    """Return whether a substitution has the flag that runs its result as a command."""
+    match = _SED_SUBSTITUTION.search(script)
+    while match is not None:
+        end = _after_delimiter(script, _after_delimiter(script, match.end(), match[1]), match[1])
+        flags = _SED_FLAGS.match(script, end)
+        if flags is not None and "e" in flags[0]:
+            return True
+        match = _SED_SUBSTITUTION.search(script, end)
+    return False
+
+
+def _after_delimiter(script: str, i: int, delimiter: str) -> int:
+    while i < len(script):
+        if script[i] == "\\":
+            i += 1
+        elif script[i] == delimiter:
+            return i + 1
+        i += 1
+    return len(script)
 
 
 def _sed(engine: Engine, call: Call) -> Flow | None:
@@ -245,7 +268,7 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
         match = _SED_RUNS.search(script)
         if match is not None:
             engine.run_text(match[1], call.inner([], "sed"))
-        elif _SED_EXECUTES.search(script):
+        elif _sed_executes(script):
             engine.report("interpreters.pipe-to-shell", call, "sed")
     if any(option in ("-i", "--in-place") for option, _ in options.given):
         for target in words:

@@ -211,9 +211,9 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
 
 
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
-_AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]*\|\s*"((?:[^"\\]|\\.)*)"')
+_AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]{0,300}\|\s*"((?:[^"\\]|\\.)*)"')
 _AWK_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]*\|(?!\|)\s*[^"\s|]')
+_AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]{0,300}\|(?!\|)\s*[^"\s|]')
 
 
 def awk(engine: Engine, call: Call) -> Flow | None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
-MAX_LENGTH = 64 * 1024
-MAX_NODES = 20_000
+MAX_LENGTH = 32 * 1024
+MAX_NODES = 8_000
 
 _SHELL = word_set(
     "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn "

@@ -34,13 +34,13 @@ class _Language:
 
     def __init__(self, name: str, run: str, delete: str, run_list: str = "", text: str = "") -> None:
         self.name = name
-        self.run = re.compile(rf"(?<![\w$.>])(?:{run})\s*\(?\s*{_STRING}", re.DOTALL)
+        self.run = re.compile(rf"(?<![\w$>])(?:{run})\s*\(?\s*{_STRING}", re.DOTALL)
         self.delete = re.compile(
-            rf"(?<![\w$>])(?:{delete})\s*\(?\s*(?:{_STRING}|([\w$*./~<-]+(?:\s*\([^)]*\)|\s+q?[qw]?\([^)]*\))?))",
+            rf"(?<![\w$>])(?:{delete})\s*\(?\s*(?:{_STRING}|([\w$*./~<-]{{1,200}}(?:\s*\([^)]{{0,200}}\)|\s+q?[qw]?\([^)]{{0,200}}\))?))",
             re.DOTALL,
         )
         self.run_list = (
-            re.compile(rf"(?:{run_list})\s*\(\s*{_STRING}\s*,\s*\[([^\]]*)\]", re.DOTALL)
+            re.compile(rf"(?<![\w$])(?:{run_list})\s*\(\s*{_STRING}\s*,\s*\[([^\]]*)\]", re.DOTALL)
             if run_list
             else None
         )
@@ -49,10 +49,10 @@ class _Language:
 
 _JAVASCRIPT = _Language(
     "node",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:execSync|exec|execPromise|\$)",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:rmSync|rmdirSync|unlinkSync|rm|rmdir|unlink|removeSync"
+    r"execSync|exec|execPromise|\$",
+    r"(?:rmSync|rmdirSync|unlinkSync|rm|rmdir|unlink|removeSync"
     r"|emptyDirSync|rimraf(?:\.sync)?|Deno\.remove(?:Sync)?)",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:spawnSync|spawn|execFileSync|execFile)",
+    r"spawnSync|spawn|execFileSync|execFile",
 )
 _PERL = _Language(
     "perl",
