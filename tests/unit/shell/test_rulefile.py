@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from haltline.errors import ConfigurationError
 from haltline.shell import analyze, classify, load_rules
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RULE: dict[str, Any] = {
     "id": "acme.release",
@@ -94,6 +92,14 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 
     with pytest.raises(ConfigurationError, match=str(path)):
         load_rules(path)
+
+
+def test_the_example_of_the_documentation_holds(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "shell.md").read_text(encoding="utf-8")
+    path = tmp_path / "rules.toml"
+    path.write_text(page.split("```toml\n")[1].split("```")[0])
+
+    assert classify("acme --env x release v2", rules=load_rules(path)) is not None
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

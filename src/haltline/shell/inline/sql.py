@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
 
 MAX_STATEMENTS = 500
+MAX_DEPTH = 3
 
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.|'')*(?:'|\Z)|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
@@ -53,8 +54,24 @@ def statements(text: str) -> list[list[str]]:
     return result
 
 
-def judge(engine: Engine, call: Call, text: str) -> None:
-    """Report what the SQL in a text would destroy or change."""
+_SHELL = re.compile(
+    r"(?:^|;)[ \t]*(?:\\!|\.shell\b|\.system\b|system[ \t])[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE
+)
+_PROGRAM = re.compile(r"\b(?:FROM|TO)\s+PROGRAM\s+'((?:[^']|'')*)'", re.IGNORECASE)
+_BLOCK = re.compile(r"\bDO\b[^$;]*\$(\w*)\$(.*?)\$\1\$", re.DOTALL | re.IGNORECASE)
+_EXECUTE = re.compile(
+    r"\b(?:EXECUTE|PREPARE\s+\w+\s+FROM)\s+(?:IMMEDIATE\s+)?'((?:[^']|'')*)'", re.IGNORECASE
+)
+
+
+def judge(engine: Engine, call: Call, text: str, depth: int = 0) -> None:
+    """Report what the SQL in a text would destroy or change, and the shell commands that it holds."""
+    for pattern in (_SHELL, _PROGRAM):
+        for match in pattern.finditer(text):
+            engine.run_text(match[1].replace("''", "'"), call.inner([], "sql"))
+    if depth < MAX_DEPTH:
+        for inner in [m[2] for m in _BLOCK.finditer(text)] + [m[1] for m in _EXECUTE.finditer(text)]:
+            judge(engine, call, inner.replace("''", "'"), depth + 1)
     for words in statements(text):
         finding = _finding(words)
         if finding is not None:
