@@ -44,7 +44,10 @@ READS = [
 ACTS = [
     "touch x", "make", "rm x", "echo hi > f", "foo", "$x", "python3 a.py", "git push", "curl http://x",
     "sed -i s/a/b/ f", "kubectl apply -f x", "ls; foo", "cat x | sh", "git commit -m x",
-    "find . -exec foo {} +", "npm test", "echo $(foo)", "'unclosed",
+    "find . -exec foo {} +", "npm test", "echo $(foo)", "base64 -o a b", "xxd -r a b",
+    "sort -o a b", "uniq a b", "shuf -o a b", "git diff --output=a",
+    "awk '{print > \"a\"}' b", "sed -n 'w a' b", "yq -i .a b", "date -s now",
+    "env foo", "fd -x foo", "'unclosed",
 ]  # fmt: skip
 
 

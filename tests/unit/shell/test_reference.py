@@ -149,8 +149,8 @@ def test_hostile_text_spends_no_more_than_its_budget(command: str) -> None:
     assert engine.read <= MAX_TEXT + len(command)
 
 
-# Where a published label for a command differs from the specification or the reference, those win. Each entry is
-# a command of that shape, what it gets here, and why.
+# Where a published label for a command differs from the specification or the reference, those win. Each entry
+# is a command of that shape, what it gets here, and why.
 EXCEPTIONS = [
     ('echo "open', "ask", "what cannot be parsed is asked about (specification)"),
     ("find . -exec rm -f {} +", "ask", "deleting what a search finds is asked about"),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from haltline.shell import scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
+from haltline.shell.detectors.filesystem import written
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
 from haltline.shell.marks import PRESENT, UNKNOWN, known
-from haltline.shell.options import Grammar, parse
+from haltline.shell.options import Grammar, Options, parse
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -133,7 +134,7 @@ def decode(engine: Engine, call: Call) -> Flow | None:
     name = call.argv[0].rpartition("/")[2]
     options = parse(call.argv, Grammar("-w -i -o -c -l -s --wrap --output --input"))
     decoding = options.has("-d", "-D", "--decode") if name != "xxd" else options.has("-r", "-revert")
-    engine.effect("read", None, call)
+    _writes_out(engine, call, name, options)
     if not decoding:
         return None
     source = engine.file_flow(options.words[0], call) if options.words else call.stdin
@@ -153,6 +154,17 @@ def decode(engine: Engine, call: Call) -> Flow | None:
     except (binascii.Error, ValueError):
         return Flow(None, taints)
     return Flow(raw.decode("utf-8", "replace"), taints)
+
+
+def _writes_out(engine: Engine, call: Call, name: str, options: Options) -> None:
+    """Record the file that a coder writes to, where it is given one."""
+    target = options.value("-o", "--output")
+    if name == "xxd" and len(options.words) > 1:
+        target = options.words[1]
+    if target is None:
+        engine.effect("read", None, call)
+    else:
+        written(engine, call, target, overwrites=True)
 
 
 def change_directory(engine: Engine, call: Call) -> Flow:

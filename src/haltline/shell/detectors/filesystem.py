@@ -232,6 +232,7 @@ def _ln(engine: Engine, call: Call) -> Flow | None:
 
 
 _SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
+_SED_WRITES = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s*[^\s;}]")
 _SED_SUBSTITUTION = re.compile(r"(?:^|[;{}\s/0-9$])s([^\w\s\\])")
 _SED_FLAGS = re.compile(r"[gpiImMew0-9]*")
 
@@ -274,7 +275,8 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
         for target in words:
             written(engine, call, target, overwrites=True)
         return Flow("", 0)
-    engine.effect("read", " ".join(words) or None, call)
+    writes = any(_SED_WRITES.search(script) for script in scripts)
+    engine.effect("write" if writes else "read", " ".join(words) or None, call)
     return None
 
 

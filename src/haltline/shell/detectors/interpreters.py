@@ -222,7 +222,7 @@ def awk(engine: Engine, call: Call) -> Flow | None:
     if options.has("-f", "--file") or not options.words:
         return None
     program = options.words[0]
-    engine.effect("read", None, call)
+    engine.effect("write" if ">" in _AWK_STRING.sub("", program) else "read", None, call)
     if "system" not in program and "|" not in program:
         return None
     from haltline.shell.scanner import ansi_c  # noqa: PLC0415  loaded only where it is needed
