@@ -309,7 +309,7 @@ async def test_archiving_beside_writing_loses_nothing(database: Database, make: 
 
 
 async def test_threads_share_one_memory_store(make: Maker) -> None:
-    from haltline.store.memory import MemoryStore  # noqa: PLC0415 - only this test names a body
+    from haltline.store.memory import MemoryStore
 
     store = MemoryStore()
     session = make.session()

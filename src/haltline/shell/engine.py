@@ -104,7 +104,7 @@ class Engine:
         self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target))
         self.effect(rule.effect, target or None, call, reversible=rule.reversible, rule_id=rule_id)
 
-    def effect(  # noqa: PLR0913  an effect has these parts
+    def effect(
         self,
         kind: str,
         target: str | None,

@@ -162,7 +162,7 @@ def place(tmp_path: Path) -> Place:
     place = Place(tmp_path)
     # A busy machine is no failure here: what a deadline does is tested elsewhere.
     settings = tmp_path / "patient.yaml"
-    settings.write_text("deadline_seconds: 60\noperation_deadline_seconds: 120\n", encoding="utf-8")
+    settings.write_text("deadline_seconds: 60\noperation_deadline_seconds: 60\n", encoding="utf-8")
     place.environment = {
         **kept,
         "HOME": str(tmp_path),
