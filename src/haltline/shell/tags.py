@@ -43,7 +43,7 @@ _SETTING = re.compile(
     r"(?:AWS_PROFILE|.*_ENV|ENV|ENVIRONMENT|STAGE|KUBECONFIG|.*DATABASE_URL|.*_DSN|.*_HOST|PGHOST"
     r"|PGDATABASE|TF_WORKSPACE|.*PROJECT)\Z"
 )
-_ADDRESS = re.compile(r"\w+://|^[\w.-]+@[\w.-]+|^[\w-]+(?:\.[\w-]+)+(?::\d+)?\Z")
+_ADDRESS = re.compile(r"\w://|^[\w.-]+@[\w.-]+|^[\w-]+(?:\.[\w-]+)+(?::\d+)?\Z")
 _SPLIT = re.compile(r"[^a-z0-9]+")
 _HOST_FIRST = frozenset({"ssh", "scp", "mosh", "sftp", "autossh", "rsync"})
 
