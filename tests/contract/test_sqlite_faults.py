@@ -1,7 +1,5 @@
 """SQLite files that are missing, replaced, read-only, locked, damaged or on a full disk."""
 
-# ruff: noqa: ASYNC240 - nothing else runs in these event loops
-
 from __future__ import annotations
 
 import os
