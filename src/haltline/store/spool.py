@@ -52,6 +52,15 @@ class Spool(Protocol):
         """Forget claimed events: they were handed over, except for what is left of them."""
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """A line that a thread waits for, and what became of it."""
+
+    line: bytes
+    done: bool = False
+    error: OSError | None = None
+
+
 class FileSpool:
     """A spool in a file."""
 
@@ -60,25 +69,51 @@ class FileSpool:
         self._claimed = path.with_name(path.name + ".claimed")
         self._damaged = path.with_name(path.name + ".damaged")
         self._lock_file = path.with_name(path.name + ".lock")
+        self._gathering = threading.Lock()
+        self._gathered: list[_Waiting] = []
+        self._writing = threading.Lock()
 
     def append(self, event: Mapping[str, Any]) -> None:
         """Add an event; it is on the disk when this returns.
 
+        Threads that add at the same time share one write: a frozen database lets many checks end at once, and
+        each sync of a disk takes milliseconds.
+
         Raises:
             OSError: the disk did not take it.
         """
-        line = _line(event)
+        waiting = _Waiting(_line(event))
+        with self._gathering:
+            self._gathered.append(waiting)
+        with self._writing:  # whoever gets here first writes for all who wait
+            if not waiting.done:
+                self._write_gathered()
+        if waiting.error is not None:
+            raise waiting.error
+
+    def _write_gathered(self) -> None:
+        with self._gathering:
+            batch, self._gathered = self._gathered, []
+        error: OSError | None = None
+        try:
+            self._write(b"".join(waiting.line for waiting in batch))
+        except OSError as failure:
+            error = failure
+        for waiting in batch:
+            waiting.error, waiting.done = error, True
+
+    def _write(self, lines: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self._open_locked() as descriptor:
-            if not _ends_a_line(
-                descriptor
-            ):  # somebody was cut off while writing: do not write on in their line
-                line = b"\n" + line
-            written = os.write(descriptor, line)
-            if written != len(line):
-                raise OSError(f"only {written} of {len(line)} bytes were written to {self.path}")
+            is_new = os.fstat(descriptor).st_size == 0
+            if not _ends_a_line(descriptor):  # somebody was cut off while writing: do not go on in their line
+                lines = b"\n" + lines
+            written = os.write(descriptor, lines)
+            if written != len(lines):
+                raise OSError(f"only {written} of {len(lines)} bytes were written to {self.path}")
             os.fsync(descriptor)
-        _sync_directory(self.path.parent)
+        if is_new:
+            _sync_directory(self.path.parent)
 
     def pending(self) -> bool:
         """Whether anything waits, a claim that somebody left behind included."""

@@ -146,3 +146,32 @@ def test_lines_are_json_that_other_tools_read(tmp_path: Path) -> None:
     spool.append({"b": "ä", "a": 1})
     assert spool.path.read_bytes() == b'{"a":1,"b":"\\u00e4"}\n'
     assert json.loads(spool.path.read_text()) == {"a": 1, "b": "ä"}
+
+
+def test_threads_that_append_at_once_share_their_writes_and_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = FileSpool(tmp_path / "haltline.spool")
+    synced: list[int] = []
+    sync = os.fsync
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(descriptor: int) -> None:
+        synced.append(descriptor)
+        entered.set()
+        assert go_on.wait(20)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    threads = [threading.Thread(target=spool.append, args=({"id": str(n)},)) for n in range(20)]
+    threads[0].start()
+    assert entered.wait(20)
+    for thread in threads[1:]:
+        thread.start()
+    while len(spool._gathered) < 19:
+        threads[1].join(0.001)
+    go_on.set()
+    for thread in threads:
+        thread.join(20)
+    assert len(synced) == 3  # the first line and the directory, then everything else
+    assert {event["id"] for event in drained(spool)} == {str(n) for n in range(20)}
