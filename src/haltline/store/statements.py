@@ -242,8 +242,6 @@ cancel_messages = (
     )
     .values(cancelled_at=_now)
 )
-update_condition = schema.conditions.update().where(schema.conditions.c.id == sa.bindparam("condition_id"))
-insert_condition = schema.conditions.insert()
 revoke_key = (
     schema.principals.update()
     .where(schema.principals.c.id == sa.bindparam("key_id"), schema.principals.c.revoked_at.is_(None))
