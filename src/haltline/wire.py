@@ -324,6 +324,7 @@ class RecordAttemptOutput(Output):
 
 Model = TypeVar("Model", bound=Input)
 
+_MOST_PROBLEMS = 100
 _SHOWN_PROBLEMS = 5
 _SHOWN_PLACE = 200
 
@@ -346,9 +347,9 @@ def parse(model: type[Model], request: Model | Mapping[str, Any] | None, fields:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        details = error.errors(include_input=False, include_url=False)[:_SHOWN_PROBLEMS]
+        details = error.errors(include_input=False, include_url=False)[:_MOST_PROBLEMS]
         problems = tuple(redact(f"{_place(item['loc']) or 'request'}: {item['msg']}") for item in details)
-        raise InvalidInput(f"{model.__name__}: {'; '.join(problems)}", problems) from None
+        raise InvalidInput(f"{model.__name__}: {'; '.join(problems[:_SHOWN_PROBLEMS])}", problems) from None
 
 
 def _place(parts: Iterable[int | str]) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-import faults
 import pytest
+from tests.fault import faults
 
 from haltline import Guardrail
 from haltline.conditions.catalogue import CATALOGUE

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import faults
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fault import faults
 
 from haltline import Guardrail
 from haltline.domain import Decision, ReasonCode
@@ -135,7 +135,7 @@ class LyingText(str):
     def encode(self, *_: object, **__: object) -> bytes:
         raise RuntimeError("hands off")
 
-    def startswith(self, *_: object) -> bool:  # type: ignore[override]
+    def startswith(self, *_: object) -> bool:
         raise RuntimeError("hands off")
 
 

@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import anyio
-import faults
 import psycopg
 import pytest
 import sqlalchemy as sa
+from tests.fault import faults
 
 from haltline import Guardrail
 from haltline.domain import ReasonCode

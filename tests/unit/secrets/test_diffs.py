@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import fake_tokens as tokens
 import pytest
+from tests.unit.secrets import fake_tokens as tokens
 
 from haltline.secrets import is_credential_file, is_environment_dump, scan_diff
 

@@ -5,8 +5,8 @@ import gzip
 import zlib
 from urllib.parse import quote
 
-import fake_tokens as tokens
 import pytest
+from tests.unit.secrets import fake_tokens as tokens
 
 from haltline.secrets import KnownValues, redact, scan
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import fake_tokens as tokens
 import pytest
-from templates import TEMPLATES
+from tests.unit.secrets import fake_tokens as tokens
+from tests.unit.secrets.templates import TEMPLATES
 
 from haltline.secrets import scan
 from haltline.secrets.formats import FORMATS

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import fake_tokens as tokens
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.secrets import fake_tokens as tokens
 
 from haltline.secrets import KnownValues, configure_fingerprint_key, redact, scan
 from haltline.secrets.redaction import MINIMUM_REPEATED
