@@ -108,7 +108,7 @@ any_facts = st.builds(
     recent_calls=st.lists(st.builds(ToolCall, texts, json_values, st.booleans()), max_size=4).map(tuple),
     workspace=st.none() | st.just("/work"),
 )
-thorough = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+thorough = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def configs() -> list[ConditionConfig]:
