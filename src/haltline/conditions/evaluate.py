@@ -11,24 +11,61 @@ from haltline.conditions.condition import ConditionConfig, quoted
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, ReasonCode, Severity, canonical_json
+from haltline.errors import text_of
 from haltline.secrets import redact
 
 logger = logging.getLogger(__name__)
 
+_MOST_PROBLEM = 3_000
+"""Characters of an error's text that its finding quotes; a description has 4,000 at most."""
+
+_FIELD_TYPES = {
+    "condition_name": str,
+    "halt_type": HaltType,
+    "severity": Severity,
+    "description": str,
+    "evidence": Mapping,
+    "waivable": bool,
+    "reason_code": ReasonCode | None,
+    "annotations": Mapping,
+}
+
 
 def evaluate(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Run one condition; an exception becomes a critical finding, and every text of a finding is redacted."""
+    """Run one condition; a failure of it is a critical finding, and every text of a finding is redacted.
+
+    A failure is whatever it raises, an exit or an interrupt included, and anything that it returns but None
+    and a finding that can be reported and stored.
+    """
     try:
         found = CATALOGUE[config.condition_name].check(facts, config)
-        if found is None:
-            return None
-        shown = _redacted(found)
-        canonical_json(shown.evidence)  # what has no JSON could neither be stored nor recognised again
-    except Exception as error:  # noqa: BLE001 - a check that fails must halt, whatever it raised
-        problem = _storable(redact(f"{type(error).__name__}: {error}"))
+        return None if found is None else _sound(found, config)
+    except BaseException as error:  # noqa: BLE001 - a check that fails must halt, and not end the process
+        problem = redact(text_of(error))[:_MOST_PROBLEM]
         logger.error("condition %s failed: %s", config.condition_name, problem)  # noqa: TRY400 - no traceback: unredacted
         return failed_check(config.condition_name, config.halt_type, problem)
-    return shown
+
+
+def _sound(found: Finding, config: ConditionConfig) -> Finding:
+    """Return a finding redacted.
+
+    Raises:
+        TypeError: it is none, or a field is of the wrong type or another condition's, or JSON cannot tell it.
+        ValueError: its evidence holds a number that JSON has no text for.
+    """
+    if not isinstance(found, Finding):
+        raise TypeError(f"expected a finding or None, got {type(found).__name__}")
+    for name, kind in _FIELD_TYPES.items():
+        if not isinstance(getattr(found, name), kind):
+            raise TypeError(f"{name} of the finding is {type(getattr(found, name)).__name__}")
+    if found.condition_name != config.condition_name:
+        raise TypeError("the finding names another condition")
+    for values in found.annotations.values():
+        if not all(isinstance(value, str) for value in values):
+            raise TypeError("an annotation of the finding is no text")
+    redacted = _redacted(found)
+    canonical_json(redacted.evidence)  # what has no JSON could neither be stored nor recognised again
+    return redacted
 
 
 def failed_check(condition_name: str, halt_type: HaltType, problem: str) -> Finding:
@@ -61,7 +98,7 @@ def broken_configuration(configuration: Configuration) -> Iterator[Finding]:
     for name, problem in configuration.broken.items():
         condition = CATALOGUE.get(name)
         yield Finding(
-            condition_name=name,
+            condition_name=redact(name),
             halt_type=condition.halt_type if condition else HaltType.EXECUTION,
             severity=Severity.CRITICAL,
             description=f"Halt check failed: configuration unreadable ({quoted(redact(problem))})",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
@@ -30,6 +31,8 @@ _VERB_OF_EFFECT = {
 }
 """The boundary's verbs (`haltline.text.scope`) by the shell analysis's effects."""
 
+_HOST = re.compile(r"(?:[^\s@/]{0,500}@)?(\[[0-9A-Fa-f:.%]{2,80}\]|[A-Za-z0-9_.*\-]{1,253})(?=[:/?#]|\Z)")
+
 
 def changes_something(facts: Facts) -> bool:
     """Whether the action changes anything; an action without commands changes the files that it names.
@@ -52,7 +55,7 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     result = outside(
         boundary,
         paths=_paths(facts, effects),
-        hosts=_targets(effects, "network"),
+        hosts=tuple(dict.fromkeys(_host(target) for target in _targets(effects, "network"))),
         verbs=_verbs(facts, effects),
         root=facts.workspace or "",
     )
@@ -61,7 +64,7 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     if strays:
         text = f"Outside the scope boundary: {listed(strays)}"
         return finding(config, text, {**evidence, "outside": sorted(strays)})
-    if not result.comparable:
+    if not result.comparable and changes_something(facts):
         text = "The scope boundary names nothing that this action could be compared with"
         return finding(config, text, evidence, severity=Severity.LOW)
     return None
@@ -70,6 +73,13 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
 def _targets(effects: list[Effect], verb: str) -> tuple[str, ...]:
     targets = (e.target for e in effects if _VERB_OF_EFFECT.get(e.kind) == verb)
     return tuple(dict.fromkeys(target for target in targets if target))
+
+
+def _host(target: str) -> str:
+    """Return the host that an address names: a URL, `user@host:path`, or a host with a port or path."""
+    bare = target.rpartition("://")[2] if "://" in target else target
+    match = _HOST.match(bare)
+    return match[1] if match else target
 
 
 def _paths(facts: Facts, effects: list[Effect]) -> tuple[str, ...]:

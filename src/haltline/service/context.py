@@ -72,7 +72,7 @@ class ServiceContext:
             if self.started:  # somebody else did it while this call waited
                 return
             if self.durable:
-                await self.lanes.run_abandonable(_configure_fingerprints)
+                await self.spool_lanes.run_abandonable(_configure_fingerprints)
             await self.store.start()
             self.started = True
 
@@ -176,10 +176,14 @@ class ServiceContext:
                 except (NotFound, Conflict):
                     await spooling.note(self, halt, principal)
                     return "database", None, None
+                stands = halt.id
+                if not changes.new_halts:  # the same one is open already
+                    view = await self.store.view(lookup)
+                    stands = next((h.id for h in view.open_halts if lifecycle.is_same(h, halt)), halt.id)
         except Exception as error:  # noqa: BLE001 - the spool takes what the database does not, whatever it was
             logger.warning("failed check not recorded in the database: %s", type(error).__name__)
             return "nowhere", None, halt.id
-        return "database", changes.session, changes.new_halts[0].id if changes.new_halts else halt.id
+        return "database", changes.session, stands
 
     @contextlib.contextmanager
     def operation_deadline(self) -> Iterator[None]:

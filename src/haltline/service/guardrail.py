@@ -115,7 +115,7 @@ class Guardrail:
             clock=clock or _utc_now,
             new_id=new_id,
             workspace=None if workspace is None else str(Path(workspace).resolve()),
-            lanes=Lanes("haltline-check", limit=16),
+            lanes=Lanes("haltline-check", limit=16, interrupt=True),
             spool_lanes=Lanes("haltline-spool", limit=4),  # its own: stuck conditions must not hold it up
             unstored=MemorySpool(),
             starting=anyio.Lock(),

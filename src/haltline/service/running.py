@@ -51,9 +51,9 @@ async def run_conditions(
 ) -> tuple[Facts, tuple[Finding, ...]]:
     """Return the facts as gathered, and the findings of the conditions in their order, within a time.
 
-    They run in one thread, one after another, since each takes microseconds. One that does not return is left
-    behind and reported as a failed check; the others go on in another thread with half of the remaining time.
-    Files are looked up once: where that does not return, nothing is known of them.
+    They run in one thread, one after another, since each takes microseconds. One that does not return is
+    interrupted and reported as a failed check; the others go on in another thread with half of the remaining
+    time. Files are looked up once: where that does not return, nothing is known of them.
     """
     ends = anyio.current_time() + seconds
     findings: list[Finding] = []

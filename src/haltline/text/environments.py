@@ -41,7 +41,7 @@ _FILE = (
     r"|\b(?:settings|config|values|appsettings|application|docker-compose|compose)[.\-_/]([A-Za-z]{2,20})\b"
 )
 _HOST = r"(?:://(?:[^\s/@\"']{1,200}@)?|@)([A-Za-z0-9_.\-]{2,250})"
-_NAME = r"/?[A-Za-z0-9]+(?:[_\-./:@][A-Za-z0-9]+)+"
+_NAME = r"(?<![A-Za-z0-9])/?[A-Za-z0-9]+(?:[_\-./:@][A-Za-z0-9]+)+"
 _SEPARATORS = r"[^A-Za-z0-9]+"
 
 

@@ -22,7 +22,7 @@ from haltline.blocking import Guardrail
 from haltline.domain import Principal, PrincipalKind
 from haltline.faces.cli import main
 
-SECONDS = 60
+SECONDS = 120
 """How long a process may take before its test fails."""
 
 PERSON = Principal(PrincipalKind.HUMAN, "maria")
@@ -74,6 +74,15 @@ class Place:
             **{"capture_output": True, **more},
         )
         return Ended(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
+
+    def process_into_closed_pipe(self, *arguments: str) -> Ended:
+        """Run it with a standard output that nobody reads any more."""
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            return self.process(*arguments, capture_output=False, stdout=writing, stderr=subprocess.PIPE)
+        finally:
+            os.close(writing)
 
     def terminal(
         self, *arguments: str, type_in: str = "", environment: Mapping[str, str] | None = None
@@ -153,7 +162,7 @@ def place(tmp_path: Path) -> Place:
     place = Place(tmp_path)
     # A busy machine is no failure here: what a deadline does is tested elsewhere.
     settings = tmp_path / "patient.yaml"
-    settings.write_text("deadline_seconds: 30\noperation_deadline_seconds: 30\n", encoding="utf-8")
+    settings.write_text("deadline_seconds: 60\noperation_deadline_seconds: 60\n", encoding="utf-8")
     place.environment = {
         **kept,
         "HOME": str(tmp_path),

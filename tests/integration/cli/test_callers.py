@@ -115,7 +115,9 @@ def test_a_service_makes_no_keys(place: Place, call: Call) -> None:
     assert call("keys", "create", "--kind", "human", "--name", "eve", key=key).code == 4
 
 
-@pytest.mark.parametrize("arguments", [("halts",), ("keys", "list"), ("escalate",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [("halts",), ("keys", "list"), ("escalate",), ("doctor",)], ids=" ".join
+)
 def test_an_unknown_key_is_refused_and_falls_back_to_nothing(call: Call, arguments: tuple[str, ...]) -> None:
     ended = call(*arguments, key="hlk_nobody-made-this")
     assert ended.code == 4

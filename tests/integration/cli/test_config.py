@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -147,40 +146,52 @@ def test_an_import_at_a_terminal_asks(place: Place, call: Call, typed: str, code
 
 
 @pytest.mark.parametrize(
-    "text",
+    "line",
     [
-        pytest.param("conditions: {nonsense: {severity: high}}", id="unknown condition"),
-        pytest.param("conditions: {three_strikes: {severity: dreadful}}", id="unknown severity"),
-        pytest.param("conditions: {three_strikes: {severty: low}}", id="misspelt field"),
-        pytest.param("conditions: {three_strikes: {threshold: {max_attempts: many}}}", id="wrong type"),
-        pytest.param("conditions: {three_strikes: {threshold: 3}}", id="no threshold"),
-        pytest.param("conditions: {three_strikes: {enabled: 'yes'}}", id="text for a truth value"),
-        pytest.param("conditions: {three_strikes: high}", id="no fields"),
-        pytest.param("conditions: {three_strikes: {condition_name: no_progress}}", id="another name inside"),
-        pytest.param("conditions: {three_strikes: {escalate_after_minutes: null}}", id="taking away"),
-        pytest.param("conditions: [three_strikes]", id="a list"),
-        pytest.param("conditions: {}\nsettings: {}", id="something else"),
-        pytest.param("three_strikes: {severity: low}", id="without its head"),
-        pytest.param("", id="empty"),
-        pytest.param("conditions: {three_strikes: {severity: low}, three_strikes: {}}", id="twice"),
-        pytest.param("conditions: &a {three_strikes: *a}", id="alias"),
-        pytest.param("conditions: !!python/name:os.system {}", id="object"),
-        pytest.param("conditions: {1: {severity: low}}", id="no name"),
-        pytest.param("conditions: {three_strikes: {threshold: {max_attempts: .nan}}}", id="no number"),
-        pytest.param("x" * 1_100_000, id="too large"),
+        pytest.param("nonsense: {severity: high}", id="unknown condition"),
+        pytest.param("three_strikes: {severity: dreadful}", id="unknown severity"),
+        pytest.param("three_strikes: {severty: low}", id="misspelt field"),
+        pytest.param("three_strikes: {threshold: {max_attempts: many}}", id="wrong type"),
+        pytest.param("three_strikes: {threshold: {max_attempts: .nan}}", id="no number"),
+        pytest.param("three_strikes: {threshold: 3}", id="no threshold"),
+        pytest.param("three_strikes: {enabled: 'yes'}", id="text for a truth value"),
+        pytest.param("three_strikes: high", id="no fields"),
+        pytest.param("three_strikes: {condition_name: no_rollback_plan}", id="another name inside"),
+        pytest.param("three_strikes: {escalate_after_minutes: null}", id="taking away"),
+        pytest.param("no_progress: {}", id="twice"),
+        pytest.param("three_strikes: &a {threshold: *a}", id="alias"),
+        pytest.param("three_strikes: !!python/name:os.system {}", id="object"),
+        pytest.param("1: {severity: low}", id="no name"),
     ],
 )
-def test_an_import_that_does_not_hold_changes_nothing(place: Place, call: Call, text: str) -> None:
+def test_one_condition_that_does_not_hold_keeps_the_others_from_changing(
+    place: Place, call: Call, line: str
+) -> None:
     before = call("config", "get", "--json").json
     file = place.folder / "conditions.yaml"
-    good = "" if "no_progress" in text else "  no_progress: {severity: critical}\n"
-    file.write_text(
-        text if not text.startswith("conditions: {three") else f"{text[:12]}\n{good}  {text[13:-1]}", "utf-8"
-    )
+    file.write_text(f"conditions:\n  no_progress: {{severity: critical}}\n  {line}\n", "utf-8")
     ended = call("config", "import", str(file), "--yes", key=place.key())
     assert (ended.code, ended.out) == (64, "")
     assert str(file) in ended.err
     assert call("config", "get", "--json").json == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("conditions: [three_strikes]", id="a list"),
+        pytest.param("conditions: {}\nsettings: {}", id="something else"),
+        pytest.param("three_strikes: {severity: low}", id="without its head"),
+        pytest.param("", id="empty"),
+        pytest.param("x" * 1_100_000, id="too large"),
+    ],
+)
+def test_a_file_of_another_form_is_refused(place: Place, call: Call, text: str) -> None:
+    file = place.folder / "conditions.yaml"
+    file.write_text(text, "utf-8")
+    ended = call("config", "import", str(file), "--yes", key=place.key())
+    assert (ended.code, ended.out) == (64, "")
+    assert str(file) in ended.err
 
 
 def test_every_problem_of_an_import_is_named_at_once(place: Place, call: Call) -> None:

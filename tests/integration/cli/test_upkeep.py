@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
 
 def rewrite(place: Place, table: str, statement: str) -> None:
-    """Do what only somebody who may drop triggers can do."""
+    """Do what only somebody who may drop triggers can do, and cover it up."""
     with closing(sqlite3.connect(place.path)) as connection:
-        names = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (table,)
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (table,)
         ).fetchall()
-        for (name,) in names:
+        for name, _ in triggers:
             connection.execute(f'DROP TRIGGER "{name}"')
         connection.execute(statement)
+        for _, sql in triggers:
+            connection.execute(sql)
         connection.commit()
 
 
@@ -183,9 +185,16 @@ def destroy_database(place: Place) -> None:
     place.path.write_bytes(b"no database " * 1_000)
 
 
+def drop_triggers(place: Place) -> None:
+    with closing(sqlite3.connect(place.path)) as connection:
+        connection.execute("DROP TRIGGER halt_events_settled_once")
+        connection.commit()
+
+
 @pytest.mark.parametrize(
     ("harm", "where", "advice"),
     [
+        (drop_triggers, "database", "halt_events_settled_once"),
         (make_row_senseless, "configuration", "haltline config set no_progress"),
         (leave_overdue_halt, "halts", "haltline escalate"),
         (set_clock_back, "clock", "set the clock"),

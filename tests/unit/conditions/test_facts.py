@@ -1,0 +1,244 @@
+"""Facts: how paths are compared, what an action's digest binds, which files a command modifies."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judging import changes, facts
+
+import haltline.shell
+from haltline.conditions.facts import Action, Facts, ProposedChanges, normalise_path
+
+TEMPORARY = "/tmp"  # noqa: S108 - a name in commands that nobody runs
+
+
+@pytest.mark.parametrize(
+    ("path", "workspace", "normal"),
+    [
+        ("src/auth.js", None, "src/auth.js"),
+        ("./src//auth.js", None, "src/auth.js"),
+        ("src/./auth.js/", None, "src/auth.js"),
+        ("src/old/../auth.js", None, "src/auth.js"),
+        ("src\\auth.js", None, "src/auth.js"),
+        ("../auth.js", None, "../auth.js"),
+        ("src/auth.js", "/work", "/work/src/auth.js"),
+        ("/work/src/auth.js", "/work", "/work/src/auth.js"),
+        ("/work/../work/src/auth.js", "/work", "/work/src/auth.js"),
+        ("../other/auth.js", "/work", "/other/auth.js"),
+        ("../../../../etc/passwd", "/work", "/etc/passwd"),
+        ("//etc/passwd", "/work", "/etc/passwd"),
+        ("///etc/passwd", None, "/etc/passwd"),
+        (".", "/work", "/work"),
+        ("SRC/Auth.js", "/work", "/work/SRC/Auth.js"),
+    ],
+)
+def test_one_file_has_one_spelling(path: str, workspace: str | None, normal: str) -> None:
+    assert normalise_path(path, workspace) == normal
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("src/auth.js", "src/Auth.js"),
+        ("src/auth.js", "src/auth.jsx"),
+        ("src/auth.js", "lib/src/auth.js"),
+        ("src/auth.js", "../src/auth.js"),
+        ("a/b", "a\u2215b"),
+        ("auth.js", "auth.js "),
+    ],
+)
+@pytest.mark.parametrize("workspace", [None, "/work"])
+def test_two_files_have_two_spellings(one: str, other: str, workspace: str | None) -> None:
+    assert normalise_path(one, workspace) != normalise_path(other, workspace)
+
+
+@given(st.text(alphabet="ab./\\ é", min_size=1, max_size=20), st.sampled_from([None, "/", "/work", "/a/b"]))
+def test_a_normal_path_is_normal_already(path: str, workspace: str | None) -> None:
+    normal = normalise_path(path, workspace)
+    assert normalise_path(normal, workspace) == normal
+    assert workspace is None or normal.startswith("/")
+    assert "//" not in normal
+
+
+def test_an_action_names_each_path_once_in_order() -> None:
+    action = Action("edit", target_files=("b", "a", "b"), changes=changes("a", "c"))
+    assert action.paths == ("b", "a", "c")
+
+
+ACTION: dict[str, Any] = {
+    "operation": "deploy",
+    "target_files": ("a.py",),
+    "commands": ("make deploy",),
+    "environment": "staging",
+    "changes": changes("a.py", contents={"a.py": "x = 1"}),
+    "tool_arguments": {"n": 1},
+}
+
+OTHER: dict[str, Any] = {
+    "another operation": {"operation": "deploy now"},
+    "another file": {"target_files": ("c.py",)},
+    "files in another order": {"target_files": ("b.py", "a.py")},
+    "a file to modify": {"changes": changes("a.py", "b.py", contents={"a.py": "x = 1"})},
+    "another command": {"commands": ("make  deploy",)},
+    "commands in another order": {"commands": ("make deploy", "make")},
+    "one more command": {"commands": ("make", "make deploy")},
+    "another environment": {"environment": "production"},
+    "no environment": {"environment": None},
+    "other content": {"changes": changes("a.py", contents={"a.py": "x = 2"})},
+    "content of another file": {"changes": changes("a.py", contents={"b.py": "x = 1"})},
+    "no content": {"changes": changes("a.py")},
+    "other arguments": {"tool_arguments": {"n": 2}},
+    "an argument of another type": {"tool_arguments": {"n": "1"}},
+    "no arguments": {"tool_arguments": None},
+    "empty arguments": {"tool_arguments": {}},
+}
+
+
+def test_different_actions_have_different_digests() -> None:
+    digests = {name: Action(**{**ACTION, **other}).digest for name, other in OTHER.items()}
+    digests["the action itself"] = Action(**ACTION).digest
+    assert len(set(digests.values())) == len(digests)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"target_files": ("a.py", "a.py")},
+        {"target_files": ()},
+        {"changes": changes(contents={"a.py": "x = 1"}), "target_files": ("a.py",)},
+        {"changes": changes("a.py", contents={"a.py": "x = 1"}, has_tests=False, has_rollback_plan=False)},
+    ],
+)
+def test_what_is_said_around_an_action_does_not_change_its_digest(same: dict[str, Any]) -> None:
+    assert Action(**{**ACTION, **same}).digest == Action(**ACTION).digest
+
+
+def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
+    one = Action("x", tool_arguments={"a": 1, "b": {"c": 2, "d": 3}})
+    other = Action("x", tool_arguments={"b": {"d": 3, "c": 2}, "a": 1})
+    assert one.digest == other.digest
+
+
+def test_the_digest_is_the_same_in_every_process() -> None:
+    expected = "bbb1ab899fa635d74e0d"
+    assert Action("deploy", commands=("make deploy",)).digest[: len(expected)] == expected
+
+
+def test_an_action_is_shown_whole_and_its_contents_by_digest() -> None:
+    summary = Action(**ACTION).summary
+    assert {name: value for name, value in summary.items() if name != "contents"} == {
+        "operation": "deploy",
+        "file_paths": ["a.py"],
+        "commands": ["make deploy"],
+        "environment": "staging",
+        "tool_arguments": {"n": 1},
+    }
+    assert list(summary["contents"]) == ["a.py"]
+    assert len(summary["contents"]["a.py"]) == 64
+
+
+def test_an_action_shows_a_copy_of_its_arguments() -> None:
+    arguments = {"list": [1]}
+    action = Action("x", tool_arguments=arguments)
+    before = action.digest
+    arguments["list"].append(2)
+    assert action.summary["tool_arguments"] == {"list": [1]}
+    assert action.digest == before
+
+
+@pytest.mark.parametrize(
+    ("declared", "recorded", "attempts"),
+    [(None, 0, 0), (3, 0, 3), (None, 2, 2), (1, 5, 5), (5, 1, 5), (0, 2, 2)],
+)
+def test_the_greater_count_of_attempts_counts(declared: int | None, recorded: int, attempts: int) -> None:
+    assert facts(declared_attempts=declared, recorded_attempts=recorded).attempts == attempts
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("sed -i s/a/b/ src/auth.js", ("src/auth.js",)),
+        ("echo x > src/auth.js", ("src/auth.js",)),
+        ("echo x >> src/auth.js", ("src/auth.js",)),
+        ("cat a | tee src/auth.js", ("src/auth.js",)),
+        ("cp a src/auth.js", ("src/auth.js",)),
+        ("mv a src/auth.js", ("src/auth.js",)),
+        ("git checkout -- src/auth.js", ("src/auth.js",)),
+        ("bash -c 'echo x > src/auth.js'", ("src/auth.js",)),
+        ("echo x > /tmp/../etc/hosts", (f"{TEMPORARY}/../etc/hosts",)),
+        ("echo x > /dev/null", ()),
+        ("echo x > /tmp/scratch", ()),
+        ("cat src/auth.js", ()),
+        ("ls > /dev/null 2>&1", ()),
+    ],
+)
+def test_files_that_a_command_writes_are_modified(command: str, written: tuple[str, ...]) -> None:
+    assert facts(command).modified_files == written
+
+
+def test_files_of_a_workspace_among_temporary_files_count() -> None:
+    of = facts("echo x > /tmp/work/a.py; echo x > b.py; echo x > /tmp/c", workspace=f"{TEMPORARY}/work")
+    assert of.modified_files == (f"{TEMPORARY}/work/a.py", "b.py")
+
+
+def test_what_a_command_leaves_open_is_not_named() -> None:
+    assert facts('echo x > "$TARGET"').modified_files == ()
+
+
+def test_a_command_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysed = []
+    analyze = haltline.shell.analyze
+    monkeypatch.setattr(
+        haltline.shell, "analyze", lambda text, **given: analysed.append(text) or analyze(text, **given)
+    )
+    of = facts("ls", "pwd")
+    assert not of.is_analysed
+    assert [analysis.text for analysis in of.analyses] == ["ls", "pwd"]
+    assert of.is_analysed
+    known = of.knowing(absent_files=frozenset({"a"}), real_paths={})
+    assert known.analyses is of.analyses
+    assert analysed == ["ls", "pwd"]
+
+
+def test_facts_without_commands_need_no_analysis() -> None:
+    assert facts().is_analysed
+    assert facts().analyses == ()
+
+
+def test_an_analysis_that_hangs_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, released = threading.Event(), threading.Event()
+    analyze = haltline.shell.analyze
+
+    def sometimes_hanging(text: str, **given: Any) -> Any:
+        if text == "hang":
+            entered.set()
+            released.wait(30)
+        return analyze(text, **given)
+
+    monkeypatch.setattr(haltline.shell, "analyze", sometimes_hanging)
+    stuck = threading.Thread(target=lambda: facts("hang").analyses, daemon=True)
+    other = threading.Thread(target=lambda: facts("ls").analyses, daemon=True)
+    stuck.start()
+    try:
+        assert entered.wait(30)
+        other.start()
+        other.join(30)
+        assert not other.is_alive()
+    finally:
+        released.set()
+        stuck.join(30)
+
+
+def test_what_was_looked_up_leaves_the_first_facts_as_they_were() -> None:
+    first = Facts(Action("edit", target_files=("new.py",)))
+    known = first.knowing(absent_files=frozenset({"new.py"}), real_paths={"a/../b": "/b"})
+    assert (first.absent_files, first.real_paths) == (frozenset(), {})
+    assert (known.absent_files, known.path_key("a/../b")) == (frozenset({"new.py"}), "/b")
+
+
+def test_proposed_changes_have_tests_and_a_rollback_plan_unless_they_say_otherwise() -> None:
+    assert (ProposedChanges().has_tests, ProposedChanges().has_rollback_plan) == (True, True)
