@@ -7,9 +7,10 @@ nothing behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from haltline.errors import StoreCorrupt
@@ -74,15 +75,42 @@ def _look(connection: sa.Connection, lookup: SessionLookup, *, with_clock: bool)
 def view_if_quiet(connection: sa.Connection, lookup: SessionLookup) -> SessionView | None:
     """Return the view when one statement suffices, else None: then `view` must run in a transaction."""
     with reading():
-        row = _look(connection, lookup, with_clock=False)
+        row = (
+            _look(connection, lookup, with_clock=False)
+            if is_postgres(connection)
+            else _glance(connection, lookup)
+        )
         if row is None:
             return SessionView(None)
-        strikes = _strikes(row)
         has_open, has_waivers, has_guidance, has_reads = _flags(row)
-        to_load = has_open or has_waivers or has_guidance or (has_reads and lookup.with_reads)
-        if to_load or lookup.halt_id is not None or strikes is not None:
+        has_strikes = row[statements.SESSION_WIDTH] is not None
+        to_load = has_open or has_waivers or has_guidance or has_strikes or (has_reads and lookup.with_reads)
+        if to_load or lookup.halt_id is not None:
             return None
         return SessionView(Session(*row[: statements.SESSION_WIDTH]))
+
+
+def _glance(connection: sa.Connection, lookup: SessionLookup) -> Sequence[Any] | None:
+    """Look past SQLAlchemy, which on SQLite takes 50 us of the 80 that the same look takes through it."""
+    by, key = _key_of(lookup)
+    if key is None:
+        return None
+    text, order, processors = _glance_plan(by, connection.dialect)
+    driver: Any = connection.connection.dbapi_connection
+    values = {"key": key, "task_id": lookup.task_id or ""}
+    row = driver.execute(text, [values[name] for name in order]).fetchone()
+    if row is None:
+        return None
+    return [process(value) if process else value for process, value in zip(processors, row, strict=True)]
+
+
+@cache
+def _glance_plan(by: str, dialect: sa.Dialect) -> tuple[str, list[str], list[Callable[[Any], Any] | None]]:
+    """Return the statement's text, the order of its parameters, and what makes values of its columns."""
+    statement = statements.look(by, with_clock=False)
+    compiled: Any = statement.compile(dialect=dialect)
+    types = [column.type.dialect_impl(dialect) for column in statement.selected_columns]
+    return compiled.string, compiled.positiontup, [kind.result_processor(dialect, None) for kind in types]
 
 
 def view(connection: sa.Connection, lookup: SessionLookup) -> SessionView:
@@ -91,7 +119,7 @@ def view(connection: sa.Connection, lookup: SessionLookup) -> SessionView:
         return _view(connection, lookup, _look(connection, lookup, with_clock=False))
 
 
-def _flags(row: sa.Row[Any]) -> tuple[bool, bool, bool, bool]:
+def _flags(row: Sequence[Any]) -> tuple[bool, bool, bool, bool]:
     start = statements.SESSION_WIDTH + statements.STRIKES_WIDTH
     return bool(row[start]), bool(row[start + 1]), bool(row[start + 2]), bool(row[start + 3])
 
