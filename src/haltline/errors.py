@@ -107,6 +107,10 @@ class Halted(HaltlineError):
         self.result = result
 
 
+class Interrupted(BaseException):
+    """Raised inside a computation that nobody waits for any more; only what runs computations catches it."""
+
+
 _MOST_TEXT = 16_000
 
 

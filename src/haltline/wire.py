@@ -324,8 +324,8 @@ class RecordAttemptOutput(Output):
 
 Model = TypeVar("Model", bound=Input)
 
-_MOST_PROBLEMS = 100
 _SHOWN_PROBLEMS = 5
+_TOLD_PROBLEMS = 1_000
 _SHOWN_PLACE = 200
 
 
@@ -347,7 +347,7 @@ def parse(model: type[Model], request: Model | Mapping[str, Any] | None, fields:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        details = error.errors(include_input=False, include_url=False)[:_MOST_PROBLEMS]
+        details = error.errors(include_input=False, include_url=False)[:_TOLD_PROBLEMS]
         problems = tuple(redact(f"{_place(item['loc']) or 'request'}: {item['msg']}") for item in details)
         raise InvalidInput(f"{model.__name__}: {'; '.join(problems[:_SHOWN_PROBLEMS])}", problems) from None
 

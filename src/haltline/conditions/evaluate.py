@@ -9,9 +9,9 @@ from typing import Any
 from haltline.conditions.catalogue import CATALOGUE
 from haltline.conditions.condition import ConditionConfig, quoted
 from haltline.conditions.configuration import Configuration
-from haltline.conditions.facts import Facts
+from haltline.conditions.facts import Facts, NotAnalysed
 from haltline.domain import Finding, HaltType, ReasonCode, Severity, canonical_json
-from haltline.errors import text_of
+from haltline.errors import Interrupted, text_of
 from haltline.secrets import redact
 
 logger = logging.getLogger(__name__)
@@ -40,6 +40,10 @@ def evaluate(facts: Facts, config: ConditionConfig) -> Finding | None:
     try:
         found = CATALOGUE[config.condition_name].check(facts, config)
         return None if found is None else _sound(found, config)
+    except Interrupted:
+        raise
+    except NotAnalysed as error:
+        return failed_check(config.condition_name, config.halt_type, str(error), ReasonCode.DEADLINE_EXCEEDED)
     except BaseException as error:  # noqa: BLE001 - a check that fails must halt, and not end the process
         problem = redact(text_of(error))[:_MOST_PROBLEM]
         logger.error("condition %s failed: %s", config.condition_name, problem)  # noqa: TRY400 - no traceback: unredacted
@@ -68,7 +72,12 @@ def _sound(found: Finding, config: ConditionConfig) -> Finding:
     return redacted
 
 
-def failed_check(condition_name: str, halt_type: HaltType, problem: str) -> Finding:
+def failed_check(
+    condition_name: str,
+    halt_type: HaltType,
+    problem: str,
+    reason: ReasonCode = ReasonCode.CHECK_FAILED,
+) -> Finding:
     """Return the finding for a condition that could not be checked (specification, Error Handling)."""
     return Finding(
         condition_name=condition_name,
@@ -77,17 +86,18 @@ def failed_check(condition_name: str, halt_type: HaltType, problem: str) -> Find
         description=f"Halt check failed: {quoted(problem)}",
         evidence={"problem": problem},
         waivable=False,
-        reason_code=ReasonCode.CHECK_FAILED,
+        reason_code=reason,
     )
 
 
-def late_check(config: ConditionConfig, seconds: float) -> Finding:
-    """Return the finding for a condition that did not answer in time."""
+def late_check(config: ConditionConfig, seconds: float, others: int = 0) -> Finding:
+    """Return the finding for a condition that did not answer in time, and how many others did not either."""
+    late = config.condition_name if not others else f"{config.condition_name} and {others} more conditions"
     return Finding(
         condition_name=config.condition_name,
         halt_type=config.halt_type,
         severity=Severity.CRITICAL,
-        description=f"Halt check failed: {config.condition_name} did not answer in {seconds * 1000:.0f} ms",
+        description=f"Halt check failed: {late} did not answer in {seconds * 1000:.0f} ms",
         waivable=False,
         reason_code=ReasonCode.DEADLINE_EXCEEDED,
     )

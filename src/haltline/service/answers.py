@@ -133,7 +133,7 @@ def failure(
 
 
 def unanswered(reason: ReasonCode, problem: str) -> CheckHaltConditionsOutput:
-    """Return the answer when nothing else is left to answer with; `problem` is redacted."""
+    """Return the answer when nothing is left to record a failure with; `problem` is redacted."""
     return CheckHaltConditionsOutput(
         should_halt=True,
         halt_reasons=[

@@ -19,11 +19,9 @@ from typing import Any, Generic, TypeVar
 
 import anyio
 
+from haltline.errors import Interrupted
+
 T = TypeVar("T")
-
-
-class Interrupted(BaseException):
-    """Raised inside a function that nobody waits for any more."""
 
 
 class _Call(Generic[T]):
@@ -90,6 +88,7 @@ class Lanes:
         self._queue: queue.SimpleQueue[_Call[Any] | None] = queue.SimpleQueue()
         self._outstanding = 0
         self._threads: list[threading.Thread] = []
+        self._interrupted: set[_Call[Any]] = set()
 
     async def run_abandonable(self, function: Callable[[], T]) -> T:
         """Run a function in a thread and return what it returns.
@@ -133,6 +132,7 @@ class Lanes:
         if os.getpid() != self._pid:  # threads do not survive a fork
             self._reset()
         with self._lock:
+            self._interrupt_again()
             if len(self._threads) < min(self._outstanding + 1, self._limit):
                 self._start_thread()
             self._outstanding += 1
@@ -145,47 +145,58 @@ class Lanes:
         self._threads.append(thread)
 
     def _serve(self, calls: queue.SimpleQueue[_Call[Any] | None]) -> None:
+        working = True
         try:
-            if self._work(calls):
+            while True:
+                try:
+                    if working:
+                        working = False
+                        self._work(calls)
+                    self._retire()
+                except Interrupted:  # it may come anywhere, and again, until this thread has retired
+                    continue
                 return
-            with self._lock:
-                self._outstanding -= 1
-                with contextlib.suppress(ValueError):  # after `close` nobody counts it
-                    self._threads.remove(threading.current_thread())
         finally:
             if self._on_exit is not None:
                 self._on_exit()
 
-    def _work(self, calls: queue.SimpleQueue[_Call[Any] | None]) -> bool:
-        """Run calls until there are no more; false when one was interrupted, and no other may run here."""
-        try:
-            while (call := calls.get()) is not None:
-                with self._lock:
-                    call.thread = threading.current_thread()
-                call.run()
-                if not self._end(call):
-                    return False
-                call.tell()
-                del call  # results must not live on in an idle thread
-        except Interrupted:
-            return False
-        return True
-
-    def _end(self, call: _Call[Any]) -> bool:
-        """Free this thread for the next call, before the caller wakes; false when it was interrupted."""
-        with self._lock:
-            if not call.interrupted:
+    def _work(self, calls: queue.SimpleQueue[_Call[Any] | None]) -> None:
+        """Run calls until there are no more, or one was interrupted."""
+        while (call := calls.get()) is not None:
+            with self._lock:
+                call.thread = threading.current_thread()
+            call.run()
+            with self._lock:  # before the caller wakes: its next call shall find this thread free
+                if call.interrupted:
+                    return
                 call.thread = None
                 self._outstanding -= 1
-                return True
-        _raise_in(threading.get_ident(), None)  # in case it has not arrived yet
-        return False
+            call.tell()
+            del call  # results must not live on in an idle thread
+
+    def _retire(self) -> None:
+        """Forget this thread; after the first step, nothing more can interrupt it."""
+        me = threading.current_thread()
+        with self._lock:
+            _raise_in(threading.get_ident(), None)
+            ended = {call for call in self._interrupted if call.thread is me}
+            self._interrupted -= ended
+            self._outstanding -= len(ended)
+            if me in self._threads:
+                self._threads.remove(me)
 
     def _interrupt(self, call: _Call[Any]) -> None:
         """Interrupt a call, unless it has ended or not begun."""
         with self._lock:
-            if call.thread is not None and call.thread.ident is not None:
+            if call.thread is not None:
                 call.interrupted = True
+                self._interrupted.add(call)
+                self._interrupt_again()
+
+    def _interrupt_again(self) -> None:
+        """Interrupt whatever is to end and has not: Python drops what arrives while it collects garbage."""
+        for call in self._interrupted:
+            if call.thread is not None and call.thread.ident is not None:
                 _raise_in(call.thread.ident, Interrupted)
 
 
