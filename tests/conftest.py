@@ -21,7 +21,7 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs
 import psycopg
 import pytest
 import sqlalchemy as sa
-from fasteners import InterProcessLock  # type: ignore[import-untyped]  # it has no stubs
+from fasteners import InterProcessLock
 
 from haltline.domain import HaltType, PrincipalKind, Resolution, SessionState, Severity
 from haltline.records import (

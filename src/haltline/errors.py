@@ -105,3 +105,23 @@ class Halted(HaltlineError):
         reasons = "; ".join(reason.description for reason in result.halt_reasons)
         super().__init__(f"{result.recommended_action} ({reasons})")
         self.result = result
+
+
+class Interrupted(BaseException):
+    """Raised inside a computation that nobody waits for any more; only what runs computations catches it."""
+
+
+_MOST_TEXT = 16_000
+
+
+def text_of(error: BaseException) -> str:
+    """Return an exception's type and text, as text that every database stores, even when it has none.
+
+    What is longer than 16,000 characters is cut.
+    """
+    try:
+        text = str(error)[:_MOST_TEXT]
+    except BaseException:  # noqa: BLE001 - its own class may raise anything here, and must not decide anything
+        text = "its text cannot be had"
+    plain = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return f"{type(error).__name__}: {plain}"

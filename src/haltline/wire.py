@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from haltline.conditions.configuration import MAX_ESCALATION_MINUTES
 from haltline.domain import Decision, ReasonCode, SessionState
 from haltline.errors import InvalidInput
+from haltline.plain import NotPlain, plain
 from haltline.secrets import redact
 
 MAX_DESCRIPTION = 4_000
@@ -23,7 +24,6 @@ MAX_NAME = 500
 """Longest name, in characters: whatever they are, the databases' indexes hold it."""
 
 MAX_PATHS = 1_000
-MAX_NESTING = 32
 MAX_CONTENT_BYTES = 1024 * 1024
 """Most text that a change may propose, in bytes of UTF-8 over all its files."""
 
@@ -324,8 +324,8 @@ class RecordAttemptOutput(Output):
 
 Model = TypeVar("Model", bound=Input)
 
-_MAX_NUMBER_BITS = 1024
 _SHOWN_PROBLEMS = 5
+_TOLD_PROBLEMS = 1_000
 _SHOWN_PLACE = 200
 
 
@@ -337,81 +337,20 @@ def parse(model: type[Model], request: Model | Mapping[str, Any] | None, fields:
     Raises:
         InvalidInput: a field is missing, unknown, of the wrong type or over its limit; nothing was stored.
     """
-    raw = {**_given(model, request), **fields}
-    fault = _fault(raw)
-    if fault is not None:
-        problem, *place = fault
-        raise InvalidInput(redact(f"{_place(reversed(place)) or model.__name__}: {problem}"))
+    kind = type(request)
+    if not (request is None or issubclass(kind, Mapping | model)):
+        raise InvalidInput(f"{model.__name__}: expected an object, got {kind.__name__}")
+    try:
+        raw = {**(plain(request) or {}), **plain(fields)}
+    except NotPlain as error:
+        raise InvalidInput(redact(f"{_place(error.place) or model.__name__}: {error.problem}")) from None
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        details = error.errors(include_input=False, include_url=False)
+        details = error.errors(include_input=False, include_url=False)[:_TOLD_PROBLEMS]
         problems = tuple(redact(f"{_place(item['loc']) or 'request'}: {item['msg']}") for item in details)
         raise InvalidInput(f"{model.__name__}: {'; '.join(problems[:_SHOWN_PROBLEMS])}", problems) from None
 
 
-def _given(model: type[Model], request: Model | Mapping[str, Any] | None) -> Mapping[Any, Any]:
-    if request is None:
-        return {}
-    if isinstance(request, model):
-        return {name: value for name, value in dict(request).items() if name in request.model_fields_set}
-    if isinstance(request, Mapping):
-        return request
-    raise InvalidInput(f"{model.__name__}: expected an object, got {type(request).__name__}")
-
-
 def _place(parts: Iterable[int | str]) -> str:
     return ".".join(str(part) for part in parts)[:_SHOWN_PLACE]
-
-
-def _fault(value: Any, depth: int = 0) -> tuple[str, ...] | None:
-    """Return why a value cannot be stored as it came, and where, from the inside out; or None.
-
-    Too deep, not UTF-8, NUL characters, NaN, numbers beyond all use, and whatever JSON does not know.
-    """
-    if depth > MAX_NESTING:
-        return (f"nested deeper than {MAX_NESTING} levels",)
-    if isinstance(value, str):
-        problem = _text_problem(value)
-        return None if problem is None else (problem,)
-    if value is None or isinstance(value, int | float):
-        return _number_fault(value)
-    if isinstance(value, list | tuple):
-        return _items_fault(enumerate(value), depth)
-    if isinstance(value, dict | BaseModel | Mapping):
-        children = dict(value)
-        problem = next((problem for key in children if (problem := _key_problem(key)) is not None), None)
-        return _items_fault(children.items(), depth) if problem is None else (problem,)
-    return (f"expected a JSON value, got {type(value).__name__}",)
-
-
-def _items_fault(items: Iterable[tuple[int | str, Any]], depth: int) -> tuple[str, ...] | None:
-    for key, item in items:
-        fault = _fault(item, depth + 1)
-        if fault is not None:
-            return (*fault, str(key))
-    return None
-
-
-def _number_fault(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return ("expected a finite number",)
-    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:
-        return (f"expected a number of at most {_MAX_NUMBER_BITS} bits, got {value.bit_length()}",)
-    return None
-
-
-def _key_problem(key: Any) -> str | None:
-    return _text_problem(key) if isinstance(key, str) else f"expected text as a key, got {type(key).__name__}"
-
-
-def _text_problem(value: str) -> str | None:
-    if "\x00" in value:
-        return "contains a NUL character, which no database here stores"
-    if value.isascii():
-        return None
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return "is not valid Unicode text (a lone surrogate)"
-    return None

@@ -1,4 +1,4 @@
-"""PostgreSQL that is frozen, killed or unreachable: no call outlives its deadline, and the store comes back."""
+"""PostgreSQL that is frozen, killed or unreachable: calls end at their deadline, and the store comes back."""
 
 from __future__ import annotations
 

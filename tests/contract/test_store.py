@@ -413,6 +413,22 @@ async def test_list_halts_filters(store: Store, make: Maker) -> None:
     assert await ids(severity=Severity.LOW, halt_type=HaltType.SCOPE) == set()
 
 
+async def test_list_halts_that_are_open(store: Store, make: Maker) -> None:
+    session, other = await make.opened(store), await make.opened(store)
+    waiting, escalated, resolved = make.halt(session), make.halt(session), make.halt(session)
+    elsewhere = make.halt(other)
+    await make.write(
+        store, new_halts=(waiting, escalated, resolved, elsewhere, make.strike(session, 1, "boom"))
+    )
+    settled = make.settled(escalated, Resolution.ESCALATED), make.settled(resolved, Resolution.RESOLVED)
+    await make.write(store, settled_halts=settled)
+    of_session = await store.list_halts(HaltQuery(session_id=session.id, open_only=True))
+    assert {halt.id for halt in of_session.halts} == {waiting.id, escalated.id}
+    assert (of_session.total_count, of_session.unacknowledged_count) == (2, 1)
+    everywhere = await store.list_halts(HaltQuery(open_only=True))
+    assert {halt.id for halt in everywhere.halts} == {waiting.id, escalated.id, elsewhere.id}
+
+
 async def test_list_halts_of_no_session_is_empty(store: Store, make: Maker) -> None:
     await make.halted(store, await make.opened(store))
     page = await store.list_halts(HaltQuery(session_id="not an identifier"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,10 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))  # lets the tests import `faults`, which stands beside them
-
-import faults
+from tests.fault import faults
 
 from haltline import Guardrail
 from haltline.conditions.catalogue import CATALOGUE

@@ -15,9 +15,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import anyio
-import faults
 import pytest
 import sqlalchemy as sa
+from tests.fault import faults
 
 from haltline import Guardrail, Settings
 from haltline.domain import ReasonCode

@@ -1,5 +1,6 @@
 """Every Python snippet of the documentation runs as it stands."""
 
+import dataclasses
 import os
 import pathlib
 import re
@@ -7,6 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import yaml
+
+from haltline import Settings
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -45,3 +49,10 @@ def test_the_links_of_a_page_lead_somewhere(page: pathlib.Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     missing = [target for target in targets if not (page.parent / target).exists()]
     assert missing == []
+
+
+def test_the_settings_of_the_documentation_are_the_settings() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    values = yaml.safe_load(re.search(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1])  # type: ignore[index]
+    assert Settings.from_mapping(values) == Settings()
+    assert set(values) == {field.name for field in dataclasses.fields(Settings)}

@@ -104,7 +104,8 @@ def record(**fields: Any) -> dict[str, Any]:
 
 
 def check(request: Any) -> CheckHaltConditionsInput:
-    return parse(CheckHaltConditionsInput, request, {})
+    parsed: CheckHaltConditionsInput = parse(CheckHaltConditionsInput, request, {})
+    return parsed
 
 
 MINIMAL: list[tuple[type[Input], dict[str, Any]]] = [
@@ -149,7 +150,8 @@ class TestEveryInput:
 
 @pytest.mark.parametrize("model", [model for model, _ in MINIMAL])
 def test_an_empty_request_is_refused(model: type[Input]) -> None:
-    for empty in (None, {}):
+    requests: tuple[Any, ...] = (None, {})
+    for empty in requests:
         with pytest.raises(InvalidInput, match="Field required"):
             parse(model, empty, {})
 

@@ -108,6 +108,10 @@ class Action:
         return digest(self.summary)
 
 
+class NotAnalysed(Exception):
+    """The analysis of the commands did not end in time."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """The action, what the agent declares around it, and what Haltline has recorded itself.
@@ -131,6 +135,7 @@ class Facts:
         recent_responses: the agent's latest texts, the oldest first.
         recent_calls: its latest tool calls, the oldest first.
         workspace: the directory that relative paths start from.
+        analysis_failed: the analysis of the commands did not end in time.
     """
 
     action: Action
@@ -150,6 +155,7 @@ class Facts:
     recent_responses: tuple[str, ...] = ()
     recent_calls: tuple[ToolCall, ...] = ()
     workspace: str | None = None
+    analysis_failed: bool = False
 
     @property
     def attempts(self) -> int:
@@ -160,11 +166,16 @@ class Facts:
     def analyses(self) -> tuple[Analysis, ...]:
         """What each command of the action would do, analysed once.
 
+        Raises:
+            NotAnalysed: the analysis did not end in time; it is not begun again.
+
         Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it computes,
         so that one analysis that hangs would hang every check.
         """
         if not self.action.commands:
             return ()
+        if self.analysis_failed:
+            raise NotAnalysed("the commands could not be analysed in time")
         known: tuple[Analysis, ...] | None = self.__dict__.get("_analyses")
         if known is None:
             from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
@@ -176,7 +187,7 @@ class Facts:
     @property
     def is_analysed(self) -> bool:
         """Whether `analyses` is at hand; where it is not, asking for it may take long."""
-        return not self.action.commands or "_analyses" in self.__dict__
+        return not self.action.commands or ("_analyses" in self.__dict__ and not self.analysis_failed)
 
     @property
     def modified_files(self) -> tuple[str, ...]:
@@ -204,6 +215,12 @@ class Facts:
         known = copy(self)
         object.__setattr__(known, "absent_files", absent_files)
         object.__setattr__(known, "real_paths", real_paths)
+        return known
+
+    def without_analyses(self) -> Facts:
+        """Return the same facts, of which nobody tries to analyse the commands again."""
+        known = copy(self)
+        object.__setattr__(known, "analysis_failed", True)
         return known
 
     def path_key(self, path: str) -> str:

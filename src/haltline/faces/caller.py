@@ -35,7 +35,7 @@ class Need(Enum):
 
     AGENT = auto()
     """It is what agents do: always as an agent, whoever types it."""
-    MEMBER = auto()
+    ANYBODY = auto()
     """Agents may do it and people may do more of it: an agent unless somebody shows who they are."""
     READER = auto()
     """It reads, or sweeps what is overdue; it decides nothing."""
@@ -64,7 +64,7 @@ async def as_caller(guardrail: Guardrail, need: Need) -> Guardrail:
             f"of their own, or sets {KEY_VARIABLE} to a key that `haltline keys create` made. Agents: wait "
             "for them, and do not try another way."
         )
-    return guardrail.acting_as(AGENT if need is Need.MEMBER else WITHOUT_TERMINAL)
+    return guardrail.acting_as(AGENT if need is Need.ANYBODY else WITHOUT_TERMINAL)
 
 
 def at_terminal() -> bool:

@@ -124,7 +124,7 @@ def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
         if is_secret_value(name, value, kind, quoted=quoted) or (
             kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted)
         ):
-            yield Hit(kind, Tier.CONTEXT, start, end, value)
+            yield Hit(rule_of_kind(kind), Tier.CONTEXT, start, end, value)
 
 
 def _is_plain_password(text: str, position: int, value: str, name: str, *, quoted: bool) -> bool:
@@ -205,6 +205,11 @@ def kind_of_name(name: str) -> str:
     return ""
 
 
+def rule_of_kind(kind: str) -> str:
+    """Return the rule under which a value of a kind of name is reported."""
+    return "password" if kind == "password" else "secret-value"
+
+
 def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
     """True when a value under such a name looks like a secret rather than a reference, a name or a number."""
     least = _MINIMUM_PASSWORD if kind == "password" else _MINIMUM_SECRET
@@ -229,7 +234,7 @@ def is_secret_value(name: str, value: str, kind: str, *, quoted: bool) -> bool:
 
 
 def _may_be_uuid(name: str) -> bool:
-    """True for names under which vendors do keep secrets in the form of a UUID; elsewhere UUIDs are public."""
+    """True for names under which vendors keep secrets in the form of a UUID; other UUIDs are public."""
     squeezed = name.replace("_", "").replace("-", "").replace(".", "")
     return any(
         word in squeezed for word in ("apikey", "apitoken", "authtoken", "accesstoken", "clientsecret")

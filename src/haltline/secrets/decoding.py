@@ -25,17 +25,14 @@ _MAXIMUM_INFLATED = 262_144
 _MAXIMUM_RATIO = 100
 _SHORTEST = 12
 _FURTHEST = 256
-# Every second character of spaced-out text is a blank.
-_SPACES = " " * 12
+# Characters for each word, blanks included, below which a text may be spaced out.
+_SPACED_OUT = 4
 
-_ALPHABET_RUN = r"[A-Za-z0-9+/_\-]{24,}={0,6}"
 # Possessive runs (`{16,}+`): what does not end as wanted is given up at once, so that no run is read twice.
-_ENDING_RUN = r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}+={0,2}[\"']?(?= |$|\\r|\\n)"
+_ALPHABET_RUN = r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}+={0,6}"
+_SHORTEST_RUN = 24
 _PLAIN_RUN = r"[A-Za-z0-9+/]{24,}"
-_WRAPPED = (
-    r"[A-Za-z0-9+/_\-]{16,}+"
-    r"(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,8}+[A-Za-z0-9+/_\-]{2,}+){1,4000}+={0,2}"
-)
+_WRAPPED = r"[A-Za-z0-9+/_\-]{16,}+(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,8}+[A-Za-z0-9+/_\-]{2,}+){1,4000}+={0,2}"
 _LINE_END = r"(?:\r?\n|\\r\\n|\\n)[ \t>]*"
 _PERCENT = r"[A-Za-z0-9%_.~+\-]{16,}"
 _PERCENT_CODE = r"%([0-9A-Fa-f]{2})"
@@ -82,23 +79,27 @@ class Budget:
         return True
 
 
+def is_spaced_out(text: str) -> bool:
+    """True when the characters of a text may stand apart: hardly three of them for each blank."""
+    return text.count(" ") * (_SPACED_OUT - 1) > len(text)
+
+
 def find_layers(words: LongWords) -> Iterator[Layer]:
     """Yield the encoded parts of a text, decoded; a part that decodes to no text is passed over."""
     text, joined = words.text, words.joined
     yield from _alphabet_runs(words)
-    if "\n" in text or "\\n" in text:
-        yield from _wrapped(words)
     if "%" in joined:
         yield from _coded(text, _PERCENT, _PERCENT_CODE, "percent", _from_hexadecimal)
     if "\\" in joined:
         yield from _coded(text, _ESCAPED, _ESCAPE_CODE, "escape", _from_escape)
     if "&#" in joined:
         yield from _coded(text, _ENTITIES, _ENTITY_CODE, "entity", _from_entity)
-    yield from _interspersed(text)
+    yield from _interspersed(words)
 
 
-def _interspersed(text: str) -> Iterator[Layer]:
+def _interspersed(words: LongWords) -> Iterator[Layer]:
     """Yield runs whose characters stand apart: by NULs (UTF-16), invisible characters or blanks."""
+    text = words.text
     if "\x00" in text:
         for match in compiled(_WIDE).finditer(text):
             yield Layer(*match.span(), match[0].replace("\x00", ""), "utf-16")
@@ -107,38 +108,45 @@ def _interspersed(text: str) -> Iterator[Layer]:
             visible = compiled(_INVISIBLE).sub("", match[0])
             if len(visible) < len(match[0]):
                 yield Layer(*match.span(), visible, "invisible")
-    if any(_SPACES in text[start::2] for start in (0, 1)):
+    if is_spaced_out(text) and len(text) < _SPACED_OUT * words.count:
         for match in compiled(_SPACED).finditer(text):
             yield Layer(*match.span(), re.sub(r"[ \t]", "", match[0]), "spaced")
 
 
 def _alphabet_runs(words: LongWords) -> Iterator[Layer]:
-    for match in compiled(_ALPHABET_RUN).finditer(words.joined):
-        decoded = decode_run(match[0])
-        if decoded is not None:
-            start = words.place(match.start())
-            yield Layer(start, start + len(match[0]), *decoded)
-        elif "_" in match[0] or "-" in match[0]:
-            # An underscore or hyphen may belong to what stands before base64, and not to base64url.
-            for part in compiled(_PLAIN_RUN).finditer(match[0]):
-                decoded = decode_run(part[0])
-                if decoded is not None:
-                    start = words.place(match.start()) + part.start()
-                    yield Layer(start, start + len(part[0]), *decoded)
+    """Yield hexadecimal, base32 and base64, in one piece or broken into lines."""
+    joined = words.joined
+    wrapped_end = 0
+    for match in compiled(_ALPHABET_RUN).finditer(joined):
+        start, end = match.span()
+        if end - start >= _SHORTEST_RUN:
+            yield from _one_run(words, match)
+        if joined.startswith((" ", '"', "'", "\\n", "\\r"), end) and words.place(start) >= wrapped_end:
+            lines = compiled(_WRAPPED).match(words.text, words.place(start))
+            if lines is not None:
+                wrapped_end = lines.end()
+                yield from _unwrapped(lines)
 
 
-def _wrapped(words: LongWords) -> Iterator[Layer]:
+def _one_run(words: LongWords, match: re.Match[str]) -> Iterator[Layer]:
+    decoded = decode_run(match[0])
+    if decoded is not None:
+        start = words.place(match.start())
+        yield Layer(start, start + len(match[0]), *decoded)
+    elif "_" in match[0] or "-" in match[0]:
+        # An underscore or hyphen may belong to what stands before base64, and not to base64url.
+        for part in compiled(_PLAIN_RUN).finditer(match[0]):
+            decoded = decode_run(part[0])
+            if decoded is not None:
+                start = words.place(match.start()) + part.start()
+                yield Layer(start, start + len(part[0]), *decoded)
+
+
+def _unwrapped(lines: re.Match[str]) -> Iterator[Layer]:
     """Yield base64 that was broken into lines, with real line ends or written ones."""
-    end = 0
-    for line in compiled(_ENDING_RUN).finditer(words.joined):
-        start = words.place(line.start())
-        match = compiled(_WRAPPED).match(words.text, start) if start >= end else None
-        if match is None:
-            continue
-        end = match.end()
-        decoded = decode_run(re.sub(_LINE_END, "", match[0]))
-        if decoded is not None:
-            yield Layer(start, end, *decoded)
+    decoded = decode_run(re.sub(_LINE_END, "", lines[0]))
+    if decoded is not None:
+        yield Layer(*lines.span(), *decoded)
 
 
 def decode_run(run: str) -> tuple[str, str] | None:
@@ -166,7 +174,7 @@ def _decode_base32(run: str) -> bytes | None:
 
 
 def _as_text(data: bytes) -> str | None:
-    """Return decoded bytes as text: inflated if compressed, narrowed if UTF-16; None when they are no text."""
+    """Return decoded bytes as text, inflated or narrowed where needed; None when they are no text."""
     if data.startswith((_GZIP, _ZLIB)):
         data = _inflate(data) or data
     if len(data) < _SHORTEST:

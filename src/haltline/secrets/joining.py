@@ -24,6 +24,10 @@ _REFERENCES = r"(?:\$\{?[A-Za-z_][A-Za-z0-9_]{0,63}\}?[\"']{0,2}){2,16}"
 _REFERENCE = r"\$\{?([A-Za-z_][A-Za-z0-9_]{0,63})\}?"
 
 
+_LEAF = r"[A-Za-z0-9_.+/=\-]{6,512}"
+_MOST_LEAVES_JOINED = 8
+
+
 class Piece(NamedTuple):
     """A part of something that was split, and where it stands."""
 
@@ -72,3 +76,25 @@ def covered(pieces: Sequence[Piece], start: int, end: int) -> list[Piece]:
             touched.append(piece)
         position += len(piece.text)
     return touched
+
+
+def neighbouring_leaves(
+    leaves: Sequence[str], starts: frozenset[str]
+) -> Iterator[tuple[int, Sequence[Piece]]]:
+    """Yield runs of neighbouring texts that could be parts of one token, each with the number of its first.
+
+    Args:
+        leaves: the texts of an object, in order.
+        starts: the first three characters of every literal; only there a token can begin.
+    """
+    pattern = compiled(_LEAF)
+    for index, leaf in enumerate(leaves):
+        if leaf[:3] not in starts or pattern.fullmatch(leaf) is None:
+            continue
+        pieces = []
+        for text in leaves[index : index + _MOST_LEAVES_JOINED]:
+            if pattern.fullmatch(text) is None:
+                break
+            pieces.append(Piece(text, 0, len(text)))
+        if len(pieces) > 1:
+            yield index, pieces

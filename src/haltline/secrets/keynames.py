@@ -50,9 +50,10 @@ _KEY_KINDS = (
     "api access private auth account master encryption signing service shared sharedaccess subscription "
     "integration write storage app application consumer client hmac license deploy admin secret"
 )
-KEY_WORDS = tuple(f"{kind}{joint}" for kind in _KEY_KINDS.split() for joint in ("", "_", "-", ".", " ")) + (
+KEY_WORDS = (
     "_",
     "-",
+    *(kind + joint for kind in _KEY_KINDS.split() for joint in ("", "_", "-", ".", " ")),
 )
 
 # A name that ends so says something about a secret, and does not hold it.

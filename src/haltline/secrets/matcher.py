@@ -8,10 +8,11 @@ Where a literal stands, one bounded, anchored expression is matched and an offli
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from haltline.secrets.model import Format, Hit, Tier
+from haltline.secrets.model import UNSCANNED, Format, Hit, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.placeholders import is_filler, is_placeholder, is_sequence
 from haltline.secrets.validators import VALIDATORS
@@ -23,8 +24,26 @@ if TYPE_CHECKING:
 
 _BLOB = r"[A-Za-z0-9+/=_-]{1024,}"
 _BLOB_LENGTH = 1024
+# More tokens than this in one text are no longer told apart: the rest counts as one that was not looked at.
+MAXIMUM_HITS = 1000
 _STRONG_LITERAL = 6
 _CHECKED = frozenset({"crc32-hex", "discord", "github", "jwt", "pypi"})
+
+
+class _Candidate(NamedTuple):
+    """One format at one of its literals.
+
+    Attributes:
+        form: the format.
+        literal: where the match begins; shorter than the literal found when that begins with it.
+        expression: the literal and what follows it.
+        lead: what precedes the literal, up to it; empty when the token begins with the literal.
+    """
+
+    form: Format
+    literal: str
+    expression: str
+    lead: str
 
 
 class _Catalogue(NamedTuple):
@@ -32,13 +51,13 @@ class _Catalogue(NamedTuple):
 
     Attributes:
         expression: finds, after any character that is no letter and no digit, a literal that begins a token.
-        by_literal: the formats to try at each literal, those of longer literals first.
+        by_literal: what to try at each literal, longer literals first.
         needles: literals that stand inside tokens.
         spaced: literals that hold a blank.
     """
 
     expression: re.Pattern[str]
-    by_literal: dict[str, tuple[Format, ...]]
+    by_literal: dict[str, tuple[_Candidate, ...]]
     needles: tuple[str, ...]
     spaced: tuple[str, ...]
 
@@ -64,7 +83,7 @@ def _catalogue() -> _Catalogue:
     inside = {literal for form in FORMATS if form.lead for literal in form.literals}
     by_literal = {
         literal: tuple(
-            form
+            _candidate(form, begun)
             for begun in sorted(literals, key=len, reverse=True)
             if literal.startswith(begun)
             for form in FORMATS
@@ -80,16 +99,23 @@ def _catalogue() -> _Catalogue:
 
 
 @cache
-def _bodies(form: Format) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple(
-        (literal, re.compile(re.escape(literal) + form.body + form.right))
-        for literal in sorted(form.literals, key=len, reverse=True)
+def literal_starts() -> frozenset[str]:
+    """Return the first three characters of every literal that begins a token."""
+    return frozenset(
+        literal[:3]
+        for literal, candidates in _catalogue().by_literal.items()
+        if not all(candidate.lead for candidate in candidates)
     )
 
 
-@cache
-def _lead(form: Format) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9]){form.lead}\Z")
+def is_literal(text: str) -> bool:
+    """True when a text is a literal of some format, as in a table of formats."""
+    return text in _catalogue().by_literal
+
+
+def _candidate(form: Format, literal: str) -> _Candidate:
+    lead = rf"(?<![A-Za-z0-9]){form.lead}\Z" if form.lead else ""
+    return _Candidate(form, literal, re.escape(literal) + f"(?:{form.body}){form.right}", lead)
 
 
 class Tokens(NamedTuple):
@@ -109,20 +135,20 @@ def find_tokens(words: LongWords) -> Tokens:
     catalogue = _catalogue()
     text = words.text
     tokens = Tokens([], [])
-    blobs: list[tuple[int, int]] | None = None
+    blobs = _Blobs(text)
     for start, literal in _literals(words, catalogue):
-        for form in catalogue.by_literal[literal]:
-            hit = _match(text, start, form)
-            if hit is None:
+        for candidate in catalogue.by_literal[literal]:
+            if _is_weak(candidate) and blobs.cover(start):
                 continue
-            if _is_weak(form, literal) and len(text) >= _BLOB_LENGTH:
-                blobs = _blobs(text) if blobs is None else blobs
-                if any(begin <= start < end for begin, end in blobs):
-                    continue
-            tokens.hits.append(hit)
-            break
+            hit = _match(text, start, candidate)
+            if hit is not None:
+                tokens.hits.append(hit)
+                break
         else:
             tokens.begun.append(start)
+        if len(tokens.hits) >= MAXIMUM_HITS:
+            tokens.hits.append(Hit(UNSCANNED, Tier.FORMAT, start, len(text), text[start:]))
+            break
     return tokens
 
 
@@ -136,7 +162,9 @@ def _literals(words: LongWords, catalogue: _Catalogue) -> Iterator[tuple[int, st
                 yield from _everywhere(words.text, needle)
     for literal in catalogue.spaced:
         if literal in words.text:
-            yield from _everywhere(words.text, literal)
+            for position, _ in _everywhere(words.text, literal):
+                if not words.text[position - 1 : position].isalnum():
+                    yield position, literal
 
 
 def _everywhere(text: str, literal: str) -> Iterator[tuple[int, str]]:
@@ -146,41 +174,52 @@ def _everywhere(text: str, literal: str) -> Iterator[tuple[int, str]]:
         position = text.find(literal, position + len(literal))
 
 
-def _blobs(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in compiled(_BLOB).finditer(text)]
+class _Blobs:
+    """The long base64 runs of a text, found when they are first asked for."""
+
+    __slots__ = ("_starts", "_stops", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: list[int] | None = [] if len(text) < _BLOB_LENGTH else None
+        self._stops: list[int] = []
+
+    def cover(self, position: int) -> bool:
+        """True when a position lies inside one of them."""
+        if self._starts is None:
+            spans = [match.span() for match in compiled(_BLOB).finditer(self._text)]
+            self._starts = [start for start, _ in spans]
+            self._stops = [stop for _, stop in spans]
+        index = bisect_right(self._starts, position) - 1
+        return index >= 0 and position < self._stops[index]
 
 
-def _is_weak(form: Format, literal: str) -> bool:
+def _is_weak(candidate: _Candidate) -> bool:
     """True when a literal is short enough to occur in random base64, and no checksum guards it."""
-    return len(literal) < _STRONG_LITERAL and form.validator not in _CHECKED
+    return len(candidate.literal) < _STRONG_LITERAL and candidate.form.validator not in _CHECKED
 
 
-def _match(text: str, position: int, form: Format) -> Hit | None:
-    for literal, body in _bodies(form):
-        if text.startswith(literal, position):
-            match = body.match(text, position)
-            return None if match is None else _judge(text, match, form, literal)
-    return None
-
-
-def _judge(text: str, match: re.Match[str], form: Format, literal: str) -> Hit | None:
+def _match(text: str, position: int, candidate: _Candidate) -> Hit | None:
+    match = compiled(candidate.expression).match(text, position)
+    if match is None:
+        return None
+    form = candidate.form
     start, end = match.span(form.group)
     if form.lead:
         begin = max(0, start - form.lead_limit - 1)
-        lead = _lead(form).search(text[begin:start])
+        lead = compiled(candidate.lead).search(text[begin:start])
         if lead is None:
             return None
         start = begin + lead.start()
     value = text[start:end]
     tier = VALIDATORS[form.validator](value) if form.validator else form.tier
-    if tier is None:
+    if tier is None or tier is Tier.PROOF:
+        return None if tier is None else Hit(form.kind, tier, start, end, value)
+    random_part = value if form.group or form.lead else value[len(candidate.literal) :]
+    if is_filler(random_part):
         return None
-    if tier is not Tier.PROOF:
-        random_part = value if form.group or form.lead else value[len(literal) :]
-        if is_filler(random_part):
-            return None
-        if is_sequence(random_part):
-            tier = Tier.CONTEXT
-        elif is_placeholder(random_part):
-            return None
+    if is_sequence(random_part):
+        tier = Tier.CONTEXT
+    elif is_placeholder(random_part):
+        return None
     return Hit(form.kind, tier, start, end, value)

@@ -24,6 +24,9 @@ class Tier(StrEnum):
     CONTEXT = "context"
 
 
+# The rule of what was not looked at, because it lies too deep or there is too much of it; it blocks.
+UNSCANNED = "unscanned"
+
 TIER_RANK = {tier: rank for rank, tier in enumerate(Tier)}
 
 

@@ -44,7 +44,7 @@ class Phrase(NamedTuple):
 PHRASES = (
     Phrase(
         "bearer",
-        r"(?i:bearer|ssws)[ \t]{1,4}(?:\\?[\"'])?([A-Za-z0-9._~+/=\-]{15,2000})",
+        r"(?i:bearer)[ \t]{1,4}(?:\\?[\"'])?([A-Za-z0-9._~+/=\-]{15,2000})",
         "bearer-token",
     ),
     Phrase("ssws ", r"(?i:ssws)[ \t]{1,4}([A-Za-z0-9._~+/=\-]{15,2000})", "bearer-token"),
@@ -92,9 +92,6 @@ PHRASES = (
     ),
     Phrase("sonar", r"(?i:sonar\.?login)[\"'=:, \t]{1,6}([a-f0-9]{40})", "secret-value"),
     Phrase("unseal", r"(?i:unseal)(?: key [0-9]:)?[ \t]{1,4}([A-Za-z0-9+/]{43,44}=?)", "secret-value"),
-    Phrase(
-        "user id=", r"(?i:user id|uid)=[^;\n]{1,100};[ \t]?(?i:password|pwd)=([^;\"'\n]{4,128})", "password"
-    ),
 )
 
 

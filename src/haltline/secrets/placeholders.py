@@ -23,8 +23,6 @@ _WORDS = (
     "INSERT_",
     "INSERT-",
     "DUMMY",
-    "XXXX",
-    "****",
     "....",
     "____",
     "----",
@@ -58,8 +56,8 @@ def is_template(value: str) -> bool:
 
 
 def is_filler(value: str) -> bool:
-    """True when a value is nothing but stars, dots, crosses and the like."""
-    return _FILLERS.issuperset(value)
+    """True when a value is nothing but stars, dots and the like, or is crossed out."""
+    return _FILLERS.issuperset(value) or "xxxx" in value or "XXXX" in value or "****" in value
 
 
 def is_placeholder(value: str) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from haltline.secrets.fingerprints import sentinel, sentinel_spans
+from haltline.secrets.model import UNSCANNED
 from haltline.secrets.scanner import (
     MAXIMUM_DEPTH,
-    UNSCANNED,
     as_text,
     foreign_text,
     is_plain,
@@ -21,6 +21,7 @@ from haltline.secrets.scanner import (
     kinds,
     leaf_hits,
     masked,
+    split_parts,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def redact(value: Any, *, known: KnownValues | None = None) -> Any:
     for _ in range(_ROUNDS):
         current = _Round(known)
         redacted = current.rebuild(value)
+        current.found.update(split_parts(value))
         if not current.found:
             return redacted
         value = _Round(known, repeated=current.found).rebuild(redacted)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower
-from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers
+from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower, rule_of_kind
+from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers, is_spaced_out
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
-from haltline.secrets.joining import Piece, covered, joined_pieces
-from haltline.secrets.matcher import find_tokens
-from haltline.secrets.model import TIER_RANK, Hit, PathPart, SecretFinding, Tier
+from haltline.secrets.joining import Piece, covered, joined_pieces, neighbouring_leaves
+from haltline.secrets.matcher import find_tokens, is_literal, literal_starts
+from haltline.secrets.model import TIER_RANK, UNSCANNED, Hit, PathPart, SecretFinding, Tier
 from haltline.secrets.patterns import compiled
 from haltline.secrets.phrases import find_phrases
 from haltline.secrets.words import LongWords
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from haltline.secrets.known import KnownValues
 
 MAXIMUM_DEPTH = 64
-UNSCANNED = "unscanned"
 _OTHER_KINDS = (
     "known-value",
-    "long-secret-value",
     "password",
     "secret-value",
     "uri-password",
@@ -123,7 +121,8 @@ def _hits_in_pieces(pieces: Sequence[Piece], offset: int) -> Iterator[Hit]:
         return
     for hit in find_tokens(LongWords("".join(piece.text for piece in pieces))).hits:
         touched = covered(pieces, hit.start, hit.end)
-        if len(touched) > 1:
+        # A list of prefixes is not a token, however well it reads when put together.
+        if len(touched) > 1 and not any(is_literal(piece.text) for piece in touched[1:]):
             for piece in touched:
                 yield hit._replace(start=piece.start + offset, end=piece.end + offset, decoded=("split",))
 
@@ -165,15 +164,19 @@ def _merged(text: str, hits: list[Hit]) -> list[Hit]:
             merged.append(hit)
             continue
         last = merged[-1]
-        surer = hit if TIER_RANK[hit.tier] < TIER_RANK[last.tier] else last
+        surer = hit if _strength(hit) < _strength(last) else last
         if last.tier is not Tier.CONTEXT and hit.end <= last.end:
             # A token that carries another one (a GitHub App's carries a JWT) keeps its name.
             surer = last._replace(tier=surer.tier)
-        end = max(last.end, hit.end)
-        whole = surer.start == last.start and surer.end == end
-        value = surer.value if whole else text[last.start : end]
-        merged[-1] = Hit(surer.rule, surer.tier, last.start, end, value, surer.decoded)
-    return merged
+        whole = surer.start == last.start and surer.end == max(last.end, hit.end)
+        value = surer.value if whole else ""
+        merged[-1] = Hit(surer.rule, surer.tier, last.start, max(last.end, hit.end), value, surer.decoded)
+    return [hit if hit.value else hit._replace(value=text[hit.start : hit.end]) for hit in merged]
+
+
+def _strength(hit: Hit) -> tuple[int, bool]:
+    """Order hits, surest first; of equally sure ones the vendor's name says more than the place."""
+    return TIER_RANK[hit.tier], hit.rule in _OTHER_KINDS
 
 
 def as_text(value: bytes | bytearray) -> str:
@@ -189,7 +192,7 @@ def leaf_hits(text: str, name: str, known: KnownValues | None = None) -> list[Hi
         return hits
     if sentinel_spans(text, kinds()) or not is_secret_value(name, text, kind, quoted=True):
         return hits
-    return _merged(text, [*hits, Hit(kind, Tier.CONTEXT, 0, len(text), text)])
+    return _merged(text, [*hits, Hit(rule_of_kind(kind), Tier.CONTEXT, 0, len(text), text)])
 
 
 def foreign_text(value: Any) -> str | None:
@@ -205,21 +208,39 @@ def is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float)
 
 
+class _Leaf(NamedTuple):
+    """A text inside an object: a value, or a mapping's key.
+
+    Attributes:
+        path: keys and indices that lead to it; for a key, including the key.
+        name: the nearest key above it; what it is called.
+        text: the text.
+        in_key: true for a key.
+    """
+
+    path: tuple[PathPart, ...]
+    name: str
+    text: str
+    in_key: bool
+
+
 class _ObjectScan:
     """One walk through an object; containers are visited once, so shared parts and cycles cost nothing."""
 
-    __slots__ = ("_known", "_seen", "findings")
+    __slots__ = ("_known", "_seen", "leaves", "unscanned")
 
     def __init__(self, known: KnownValues | None) -> None:
         self._known = known
         self._seen: set[int] = set()
-        self.findings: list[SecretFinding] = []
+        self.leaves: list[_Leaf] = []
+        self.unscanned: list[tuple[PathPart, ...]] = []
 
     def visit(self, value: Any, path: tuple[PathPart, ...], name: str) -> None:
+        """Collect the texts of a value."""
         if isinstance(value, str):
-            self._text(value, path, name)
+            self.leaves.append(_Leaf(path, name, value, in_key=False))
         elif isinstance(value, bytes | bytearray):
-            self._text(as_text(value), path, name)
+            self.leaves.append(_Leaf(path, name, as_text(value), in_key=False))
         elif is_plain(value):
             return
         elif isinstance(value, Mapping | Sequence | AbstractSet):
@@ -227,30 +248,59 @@ class _ObjectScan:
         else:
             text = foreign_text(value)
             if text is None:
-                self.findings.append(_unscanned(path))
+                self.unscanned.append(path)
             else:
-                self._text(text, path, name)
-
-    def _text(self, text: str, path: tuple[PathPart, ...], name: str, *, in_key: bool = False) -> None:
-        hits = leaf_hits(text, name, self._known)
-        self.findings.extend(_finding(hit, path, in_key=in_key) for hit in hits)
+                self.leaves.append(_Leaf(path, name, text, in_key=False))
 
     def _container(self, value: Any, path: tuple[PathPart, ...], name: str) -> None:
         if id(value) in self._seen:
             return
         self._seen.add(id(value))
         if len(path) >= MAXIMUM_DEPTH:
-            self.findings.append(_unscanned(path))
+            self.unscanned.append(path)
         elif isinstance(value, Mapping):
             for key, child in value.items():
                 text = key_text(key)
-                hits = scan_text(text, self._known)
-                shown = (*path, masked(text, hits) if hits else text)
-                self.findings.extend(_finding(hit, shown, in_key=True) for hit in hits)
-                self.visit(child, shown, text)
+                below = (*path, text)
+                self.leaves.append(_Leaf(below, "", text, in_key=True))
+                self.visit(child, below, text)
         else:
             for index, child in enumerate(value):
                 self.visit(child, (*path, index), name)
+
+    def hits(self) -> Iterator[tuple[_Leaf, Hit]]:
+        """Yield the secrets of each text, with those that are split over neighbouring texts at the end."""
+        found = set()
+        for leaf in self._suspicious():
+            for hit in leaf_hits(leaf.text, leaf.name, self._known):
+                found.add(leaf.path)
+                yield leaf, hit
+        for leaf, hit in self.split_hits():
+            if leaf.path not in found:
+                yield leaf, hit
+
+    def _suspicious(self) -> Sequence[_Leaf]:
+        """Return the texts to look at one by one: all, unless a scan of all together finds nothing.
+
+        Joined by line ends, the texts show everything that they show alone, except that few are spaced out
+        among many, and that their names may be what makes them secrets.
+        """
+        together = "\n".join([leaf.text for leaf in self.leaves])
+        if scan_text(together, self._known) or any(is_spaced_out(leaf.text) for leaf in self.leaves):
+            return self.leaves
+        return [leaf for leaf in self.leaves if leaf.name and kind_of_name(leaf.name)]
+
+    def split_hits(self) -> Iterator[tuple[_Leaf, Hit]]:
+        """Yield the parts of tokens that were split over neighbouring values."""
+        values = [leaf for leaf in self.leaves if not leaf.in_key]
+        texts = [leaf.text for leaf in values]
+        for index, pieces in neighbouring_leaves(texts, literal_starts()):
+            for hit in find_tokens(LongWords("".join(piece.text for piece in pieces))).hits:
+                last = index + len(covered(pieces, hit.start, hit.end))
+                if hit.start or last == index + 1 or any(map(is_literal, texts[index + 1 : last])):
+                    continue
+                for leaf in values[index:last]:
+                    yield leaf, hit._replace(start=0, end=len(leaf.text), decoded=("split",))
 
 
 def key_text(key: Any) -> str:
@@ -297,4 +347,20 @@ def scan(value: Any, *, known: KnownValues | None = None) -> tuple[SecretFinding
         return tuple(_finding(hit, (), in_key=False) for hit in scan_text(value, known))
     walk = _ObjectScan(known)
     walk.visit(value, (), "")
-    return tuple(walk.findings)
+    findings = [_unscanned(_shown(path, known)) for path in walk.unscanned]
+    findings += [_finding(hit, _shown(leaf.path, known), in_key=leaf.in_key) for leaf, hit in walk.hits()]
+    return tuple(findings)
+
+
+def _shown(path: tuple[PathPart, ...], known: KnownValues | None) -> tuple[PathPart, ...]:
+    """Return a path with the keys that hold secrets masked."""
+    return tuple(masked(part, scan_text(part, known)) if isinstance(part, str) else part for part in path)
+
+
+def split_parts(value: Any) -> dict[str, str]:
+    """Return the texts of an object that are parts of a split token, each with the token's kind."""
+    if isinstance(value, str | bytes | bytearray) or is_plain(value):
+        return {}
+    walk = _ObjectScan(None)
+    walk.visit(value, (), "")
+    return {leaf.text: hit.rule for leaf, hit in walk.split_hits()}

@@ -9,13 +9,13 @@ from haltline import verdict
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.facts import Facts
 from haltline.domain import Decision, Finding, ReasonCode, SessionState, Severity
-from haltline.lifecycle import NewHalt
+from haltline.lifecycle import NewHalt, session_state
 from haltline.records import Changes, Halt, Session, SessionLookup, SessionView
 from haltline.secrets import redact
 from haltline.service.context import Stored
 from haltline.service.translation import annotations_of, guidance_of, reason_of, reason_of_halt
 from haltline.verdict import Verdict
-from haltline.wire import CheckHaltConditionsOutput, HaltReason
+from haltline.wire import MAX_DESCRIPTION, CheckHaltConditionsOutput, HaltReason
 
 CHECK_FAILED = "check_failed"
 """The name under which a check that could not be made reports itself."""
@@ -53,6 +53,8 @@ def answer(
     decided = judged.verdict
     state = session.state if session else SessionState.ACTIVE
     before = judged.view.session.state if judged.view.session else SessionState.ACTIVE
+    if standing and before is SessionState.ACTIVE:  # open halts count, whatever the session's row says
+        before = state = session_state(judged.view.open_halts)
     return CheckHaltConditionsOutput(
         should_halt=decided.should_halt or standing,
         halt_reasons=reasons,
@@ -127,4 +129,25 @@ def failure(
         reason_code=reason,
         session_state=state,
         event_stored=stored,
+    )
+
+
+def unanswered(reason: ReasonCode, problem: str) -> CheckHaltConditionsOutput:
+    """Return the answer when nothing is left to record a failure with; `problem` is redacted."""
+    return CheckHaltConditionsOutput(
+        should_halt=True,
+        halt_reasons=[
+            HaltReason(
+                halt_type="execution",
+                condition_name=CHECK_FAILED,
+                severity="critical",
+                description=f"Halt check failed: {problem}"[:MAX_DESCRIPTION],
+                auto_recorded=False,
+            )
+        ],
+        highest_severity="critical",
+        recommended_action=verdict.failure_action(reason),
+        verdict=Decision.HALT,
+        reason_code=reason,
+        event_stored="nowhere",
     )

@@ -47,7 +47,7 @@ async def record_attempt(
             principal,
             declared_attempt=request.attempt_number,
             new_id=context.new_id,
-            open_as=context.session_to_open(view, request.session_token),
+            open_as=context.session_to_open(view, request.session_token, principal),
         )
         changes = await context.store.change(lookup, transition)
     count = changes.strikes.attempts if changes.strikes else 0

@@ -20,11 +20,14 @@ from haltline.errors import (
     InvalidInput,
     NotFound,
     StoreError,
+    StoreUnavailable,
+    text_of,
 )
 from haltline.lifecycle import NewHalt
+from haltline.plain import plain
 from haltline.records import Changes, Session, SessionLookup, SessionView
 from haltline.secrets import redact
-from haltline.service.answers import Judged, answer, failure, unrecorded
+from haltline.service.answers import Judged, answer, failure, unanswered, unrecorded
 from haltline.service.context import ServiceContext, Stored
 from haltline.service.running import run_conditions
 from haltline.service.translation import facts_of
@@ -41,6 +44,9 @@ logger = logging.getLogger(__name__)
 
 _ACTION_FIELDS = {"operation", "target_files", "commands", "environment", "tool_arguments"}
 
+_TRIES = 5
+"""How often a check is begun again because the session changed under it."""
+
 CONDITIONS_SHARE = 0.6
 """The part of the time left that the conditions may take; the rest is for recording what they find."""
 
@@ -54,16 +60,27 @@ async def check(
     """Answer a check within the deadline; every failure is a critical halt that says which one it was."""
     deadline = anyio.current_time() + context.settings.deadline_seconds
     try:
+        return await _answer(context, principal, request, fields, deadline)
+    except Exception as error:  # noqa: BLE001 - the last resort: even the failure could not be reported
+        problem = redact(text_of(error))
+        logger.critical("halt could not be stored anywhere: %s", problem)
+        return unanswered(ReasonCode.CHECK_FAILED, problem)
+
+
+async def _answer(
+    context: ServiceContext,
+    principal: Principal,
+    request: CheckHaltConditionsInput | Mapping[str, Any] | None,
+    fields: Mapping[str, Any],
+    deadline: float,
+) -> CheckHaltConditionsOutput:
+    try:
         parsed = parse(CheckHaltConditionsInput, request, fields)
         _require_size(parsed)
-    except InvalidInput as error:
-        token, task_id = _named_session(request, fields)
-        return await _failure(
-            context, principal, ReasonCode.BAD_REQUEST, str(error), token, task_id, deadline
-        )
-    except Exception as error:  # noqa: BLE001 - whatever a hostile request raises, the answer is a halt
-        token, task_id = _named_session(request, fields)
-        problem = f"the request could not be read ({type(error).__name__})"
+    except BaseException as error:  # noqa: BLE001 - nothing waits here: whatever it is, the request raised it
+        known = isinstance(error, InvalidInput)
+        problem = str(error) if known else f"the request could not be read ({type(error).__name__})"
+        token, task_id = _named(request, fields, "session_token"), _named(request, fields, "task_id")
         return await _failure(context, principal, ReasonCode.BAD_REQUEST, problem, token, task_id, deadline)
     try:
         return await _check(context, principal, parsed, deadline)
@@ -89,7 +106,7 @@ async def prepare(context: ServiceContext) -> None:
             seconds = context.settings.operation_deadline_seconds
             await run_conditions(context.lanes, facts, conditions, seconds)
     except Exception as error:  # noqa: BLE001 - nothing is decided here; the check fails by itself
-        problem = redact(f"{type(error).__name__}: {error}")
+        problem = redact(text_of(error))
         logger.warning("not ready, so every check will halt until this is mended: %s", problem)
 
 
@@ -98,7 +115,8 @@ async def refuse(
 ) -> CheckHaltConditionsOutput:
     """Answer a check whose request a face could not make out, within the deadline."""
     deadline = anyio.current_time() + context.settings.deadline_seconds
-    return await _failure(context, principal, reason, problem, _well_named(session_token), None, deadline)
+    token = _named({"session_token": session_token}, {}, "session_token")
+    return await _failure(context, principal, reason, problem, token, None, deadline)
 
 
 def _reason_of(error: Exception, context: ServiceContext) -> tuple[ReasonCode, str]:
@@ -114,23 +132,27 @@ def _reason_of(error: Exception, context: ServiceContext) -> tuple[ReasonCode, s
         return ReasonCode.DATABASE_UNAVAILABLE, str(error)
     if isinstance(error, HaltlineError):
         return ReasonCode.CHECK_FAILED, str(error)
-    logger.error("check failed: %s", redact(f"{type(error).__name__}: {error}"))
-    return ReasonCode.CHECK_FAILED, f"{type(error).__name__}: {error}"
+    problem = text_of(error)
+    logger.error("check failed: %s", redact(problem))
+    return ReasonCode.CHECK_FAILED, problem
 
 
 async def _check(
     context: ServiceContext, principal: Principal, request: CheckHaltConditionsInput, deadline: float
 ) -> CheckHaltConditionsOutput:
-    judged = await _judge(context, request, deadline)
-    try:
-        return await _record(context, principal, request, judged, deadline)
-    except Conflict:
-        # A waiver or guidance was used up by another check meanwhile: judge again on what holds now.
-        judged = await _judge(context, request, deadline)
-        return await _record(context, principal, request, judged, deadline)
+    for _ in range(_TRIES):
+        judged = await _judge(context, principal, request, deadline)
+        try:
+            return await _record(context, principal, request, judged, deadline)
+        except Conflict:
+            # A waiver was used up, or the session halted, meanwhile: judge again on what holds now.
+            continue
+    raise StoreUnavailable(f"others changed the session {_TRIES} times while it was checked")
 
 
-async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, deadline: float) -> Judged:
+async def _judge(
+    context: ServiceContext, principal: Principal, request: CheckHaltConditionsInput, deadline: float
+) -> Judged:
     lookup = SessionLookup(
         token_hash=context.token_hash(request.session_token),
         task_id=redact(request.task_id),
@@ -140,7 +162,7 @@ async def _judge(context: ServiceContext, request: CheckHaltConditionsInput, dea
     with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
         view = await context.view(lookup)
         configuration = await context.configuration.get()
-    open_as = context.session_to_open(view, request.session_token)
+    open_as = context.session_to_open(view, request.session_token, principal)
     declared = facts_of(request, view, context.workspace)
     budget = max(0.0, deadline - anyio.current_time()) * CONDITIONS_SHARE
     configs = tuple(configuration.conditions.values())
@@ -201,7 +223,7 @@ async def _record(
     used = () if halting else judged.used_waivers
     if not (halts or used or guidance or judged.open_as):
         return answer(judged, standing, {}, None, ())
-    transition = lifecycle.record_halts(
+    record = lifecycle.record_halts(
         halts,
         principal,
         new_id=context.new_id,
@@ -209,6 +231,7 @@ async def _record(
         hand_over=frozenset(message.id for message in guidance),
         open_as=judged.open_as,
     )
+    transition = record if halting else _unless_halted_meanwhile(record, judged)
     try:
         with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
             changes = await context.store.change(judged.lookup, transition)
@@ -222,10 +245,22 @@ async def _record(
     return answer(judged, standing, ids, changes, halts)
 
 
+def _unless_halted_meanwhile(record: lifecycle.Transition, judged: Judged) -> lifecycle.Transition:
+    """Return the transition for a check that is about to let the action pass, on what it has looked at."""
+    known = {halt.id for halt in judged.view.open_halts}
+
+    def transition(view: SessionView, now: datetime) -> Changes:
+        if any(halt.id not in known for halt in view.open_halts):
+            raise Conflict("the session was halted while it was checked")
+        return record(view, now)
+
+    return transition
+
+
 def _standing(context: ServiceContext, judged: Judged) -> bool:
     """Whether the session's open halts stop this action; provable reads may pass."""
     session = judged.view.session
-    if session is None or session.state is SessionState.ACTIVE:
+    if session is None or (session.state is SessionState.ACTIVE and not judged.view.open_halts):
         return False
     return not (context.settings.allow_reads_while_halted and _only_reads(judged.facts))
 
@@ -297,22 +332,22 @@ async def _failure(
         halt_id = halt.id
     if stored == "nowhere":
         token_hash = context.token_hash(token) if token else None
-        stored = await context.spool_halts((halt,), token_hash, context.named(token), deadline)
+        stored = await context.spool_halts((halt,), token_hash, context.named(token, principal), deadline)
     return failure(halt, reason, session.state if session else None, stored, halt_id)
 
 
-def _named_session(request: Any, fields: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the session and task that a malformed request names, if it names them well."""
-    values = {**request, **fields} if isinstance(request, Mapping) else fields
-    token, task_id = values.get("session_token"), values.get("task_id")
-    return _well_named(token), _well_named(task_id)
-
-
-def _well_named(value: Any) -> str | None:
-    """Return a name that can be stored, or None."""
-    if isinstance(value, str) and 0 < len(value) <= MAX_NAME and value.isprintable():
-        return value
-    return None
+def _named(request: Any, fields: Mapping[str, Any], name: str) -> str | None:
+    """Return the session or task that a malformed request names, if it can be made out and stored."""
+    try:
+        if name in fields:
+            value = plain(fields[name])
+        elif isinstance(request, CheckHaltConditionsInput):
+            value = plain(getattr(request, name))
+        else:
+            value = plain(request[name])
+    except BaseException:  # noqa: BLE001 - nothing waits here: whatever it is, the request raised it
+        return None
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_NAME else None
 
 
 def _require_size(request: CheckHaltConditionsInput) -> None:

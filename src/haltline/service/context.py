@@ -14,7 +14,7 @@ import anyio
 
 from haltline import lifecycle
 from haltline.domain import Principal, PrincipalKind, SessionState, utc_text
-from haltline.errors import Conflict, HaltlineError, NotFound, StoreUnavailable
+from haltline.errors import Conflict, NotFound, StoreUnavailable
 from haltline.lifecycle import NewHalt
 from haltline.records import Session, SessionLookup, SessionView
 from haltline.secrets import configure_fingerprint_key, redact
@@ -72,7 +72,7 @@ class ServiceContext:
             if self.started:  # somebody else did it while this call waited
                 return
             if self.durable:
-                await self.lanes.run_abandonable(_configure_fingerprints)
+                await self.spool_lanes.run_abandonable(_configure_fingerprints)
             await self.store.start()
             self.started = True
 
@@ -108,7 +108,7 @@ class ServiceContext:
                 await anyio.sleep(_REPLAY_POLL_SECONDS)
         return await self.store.view(lookup)
 
-    def session_to_open(self, view: SessionView, token: str) -> Session | None:
+    def session_to_open(self, view: SessionView, token: str, principal: Principal) -> Session | None:
         """Return the session to open at first sight, or None when it is open already.
 
         Raises:
@@ -119,12 +119,12 @@ class ServiceContext:
             if view.session.state is SessionState.CLOSED:
                 raise Conflict(f"session {view.session.id} is closed; open a new one")
             return None
-        session = self.named(token)
+        session = self.named(token, principal)
         if session is None:
             raise NotFound("the session token is not known; open a session first")
         return session
 
-    def named(self, token: str | None) -> Session | None:
+    def named(self, token: str | None, principal: Principal) -> Session | None:
         """Return the session that a name opens, or None when names open nothing."""
         if token is None or self.settings.unknown_sessions == "reject" or token.startswith(_RESERVED):
             return None
@@ -133,7 +133,7 @@ class ServiceContext:
             id=self.new_id(),
             token_hash=self.token_hash(token),
             name=redact(token),
-            agent_name="agent",
+            agent_name=principal.name,
             state=SessionState.ACTIVE,
             created_at=now,
             updated_at=now,
@@ -169,17 +169,21 @@ class ServiceContext:
                     return "database", None, None
                 lookup = SessionLookup(token_hash=self.token_hash(token))
                 transition = lifecycle.record_halts(
-                    (halt,), principal, new_id=self.new_id, open_as=self.named(token)
+                    (halt,), principal, new_id=self.new_id, open_as=self.named(token, principal)
                 )
                 try:
                     changes = await self.store.change(lookup, transition)
                 except (NotFound, Conflict):
                     await spooling.note(self, halt, principal)
                     return "database", None, None
-        except (HaltlineError, TimeoutError) as error:
+                stands = halt.id
+                if not changes.new_halts:  # the same one is open already
+                    view = await self.store.view(lookup)
+                    stands = next((h.id for h in view.open_halts if lifecycle.is_same(h, halt)), halt.id)
+        except Exception as error:  # noqa: BLE001 - the spool takes what the database does not, whatever it was
             logger.warning("failed check not recorded in the database: %s", type(error).__name__)
             return "nowhere", None, halt.id
-        return "database", changes.session, changes.new_halts[0].id if changes.new_halts else halt.id
+        return "database", changes.session, stands
 
     @contextlib.contextmanager
     def operation_deadline(self) -> Iterator[None]:

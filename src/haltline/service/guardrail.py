@@ -115,7 +115,7 @@ class Guardrail:
             clock=clock or _utc_now,
             new_id=new_id,
             workspace=None if workspace is None else str(Path(workspace).resolve()),
-            lanes=Lanes("haltline-check", limit=16),
+            lanes=Lanes("haltline-check", limit=16, interrupt=True),
             spool_lanes=Lanes("haltline-spool", limit=4),  # its own: stuck conditions must not hold it up
             unstored=MemorySpool(),
             starting=anyio.Lock(),
@@ -330,7 +330,7 @@ class Guardrail:
             StoreError: the database failed.
         """
         self._require(_PRIVILEGED, "keep the ledger of reads")
-        open_as = self._context.named(session_token)
+        open_as = self._context.named(session_token, self.principal)
         await self._change(
             session_token, lifecycle.record_reads(reads, open_as=open_as, actor=self.principal)
         )

@@ -34,13 +34,13 @@ async def record(context: ServiceContext, principal: Principal, request: RecordH
     try:
         with context.operation_deadline():
             view = await context.view(lookup)
-            open_as = context.session_to_open(view, request.session_token)
+            open_as = context.session_to_open(view, request.session_token, principal)
             configuration = await context.configuration.get()
             halt = _halt(halt.id, request, configuration.conditions.get(request.condition_name or ""))
             transition = lifecycle.record_halts((halt,), principal, new_id=context.new_id, open_as=open_as)
             changes = await context.store.change(lookup, transition)
     except StoreError:
-        named = context.named(request.session_token)
+        named = context.named(request.session_token, principal)
         stored = await context.spool_halts((halt,), lookup.token_hash, named, deadline)
         if stored != "spool":
             raise

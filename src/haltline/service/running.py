@@ -29,6 +29,7 @@ class _Batch:
         self.facts = facts
         self.configs = configs
         self.gathers = gathers
+        self.gathered = not gathers
         self.findings: list[Finding] = []
         self.done = 0
         self.abandoned = False
@@ -37,6 +38,7 @@ class _Batch:
         """Gather what must be looked up, then run the conditions until all are done or nobody waits."""
         if self.gathers:
             self.facts = _gathered(self.facts)
+            self.gathered = True
         for config in self.configs:
             found = evaluate(self.facts, config)
             if self.abandoned:
@@ -51,22 +53,27 @@ async def run_conditions(
 ) -> tuple[Facts, tuple[Finding, ...]]:
     """Return the facts as gathered, and the findings of the conditions in their order, within a time.
 
-    They run in one thread, one after another, since each takes microseconds. One that does not return is left
-    behind and reported as a failed check; the others go on in another thread with half of the remaining time.
-    Files are looked up once: where that does not return, nothing is known of them.
+    They run in one thread, one after another, since each takes microseconds. One that does not return is
+    interrupted and reported as a failed check; the others go on in another thread with half of the remaining
+    time. Files are looked up and commands analysed once, before: where that does not return, nothing is known
+    of them, and the conditions that need the analysis say that there is none.
     """
     ends = anyio.current_time() + seconds
     findings: list[Finding] = []
     waiting = [config for config in configs if config.enabled]
-    enabled = len(waiting)
+    gathers = True
     while waiting:
         left = ends - anyio.current_time()
         if left <= 0:
-            return facts, (*findings, *(late_check(config, seconds) for config in waiting))
-        batch = _Batch(facts, waiting, gathers=len(waiting) == enabled)
+            return facts, (*findings, late_check(waiting[0], seconds, len(waiting) - 1))
+        batch = _Batch(facts, waiting, gathers=gathers)
+        gathers = False
         with anyio.move_on_after(max(left / 2, min(left, _LEAST_SHARE_SECONDS))):
             await lanes.run_abandonable(batch.run)
         batch.abandoned = True
+        if not batch.gathered:
+            facts = facts.without_analyses()
+            continue
         done, facts = batch.done, batch.facts
         findings += batch.findings
         if done < len(waiting):
@@ -76,19 +83,19 @@ async def run_conditions(
 
 
 def _gathered(facts: Facts) -> Facts:
-    """Return the facts with what the file system says of the files to be modified.
+    """Return the facts with what the commands would do, and what the file system says of the files.
 
     Which of them provably do not exist yet: a path whose folder cannot be looked into is not proved absent,
     and a dangling symbolic link exists. And where paths with `..` lead. Both need a workspace: without one
     nobody knows where a relative path starts. Commands that cannot be analysed prove nothing; the conditions
     that need the analysis report that.
     """
-    if facts.workspace is None:
-        return facts
     try:
         modified = facts.modified_files
     except Exception:  # noqa: BLE001 - the conditions ask for the analysis again, and say what was wrong
         modified = facts.action.paths
+    if facts.workspace is None:
+        return facts
     climbing = {path for path in (*modified, *facts.files_read) if ".." in path}
     facts = facts.knowing(
         absent_files=frozenset(), real_paths={path: _real_path(facts, path) for path in climbing}

@@ -75,23 +75,23 @@ async def _replay(context: ServiceContext, spool: Spool) -> int:
         claim = await context.spool_lanes.run_abandonable(manager.__enter__)
     except OSError as error:
         raise _unreadable(error) from error
-    done = halts = 0
+    left = [dict(event) for event in claim.events]
+    count = 0
     try:
-        for event in claim.events:
-            halts += await _replay_event(context, event)
-            done += 1
-        if not claim.events:  # only lines that are no events, which were put aside
-            spool.finish(claim)
+        while left:
+            count += await _replay_first(context, left)
     finally:
-        if done:
-            _finish(spool, claim, done)
+        if claim.files or claim.events:
+            _finish(spool, claim, left)
         manager.__exit__(None, None, None)
-    return halts
+    return count
 
 
-def _finish(spool: Spool, claim: Claim, done: int) -> None:
+def _finish(spool: Spool, claim: Claim, left: list[dict[str, Any]]) -> None:
+    if len(left) == len(claim.events) and left and left[0] == claim.events[0]:
+        return  # nothing was handed over
     try:
-        spool.finish(claim, done)
+        spool.finish(claim, left)
     except OSError as error:  # they are handed over once more, by their ids
         logger.warning("the spool cannot be cut down: %s", error)
 
@@ -100,19 +100,26 @@ def _unreadable(error: OSError) -> StoreUnavailable:
     return StoreUnavailable(f"the spool cannot be read ({error}), and what waits there must count first")
 
 
-async def _replay_event(context: ServiceContext, event: Mapping[str, Any]) -> int:
-    """Hand one event over; one that cannot be recorded as it is, is kept whole in the audit log."""
+async def _replay_first(context: ServiceContext, left: list[dict[str, Any]]) -> int:
+    """Hand over the first halt that is left and take it away; returns how many were recorded.
+
+    An event that cannot be recorded as it is, is kept whole in the audit log.
+    """
+    event = left[0]
     try:
-        halts = [_halt_of(halt, event["at"]) for halt in event["halts"]]
-        open_as = _session_of(context, event)
-        for halt in halts:
-            await _replay_halt(context, event["token_hash"], open_as, halt)
+        if not event["halts"]:
+            del left[0]
+            return 0
+        open_as, halt = _session_of(context, event), _halt_of(event["halts"][0], event["at"])
+        await _replay_halt(context, event["token_hash"], open_as, halt)
+        event["halts"] = event["halts"][1:]
     except (AttributeError, InvalidInput, KeyError, TypeError, ValueError) as error:
         logger.warning("an event of the spool makes no sense (%s): see the audit log", type(error).__name__)
         unread = AuditEvent(str(REPLAYER), "spool.unreadable", "", None, {"event": json.dumps(event)})
         await context.store.note((unread,))
+        del left[0]
         return 0
-    return len(halts)
+    return 1
 
 
 async def _replay_halt(

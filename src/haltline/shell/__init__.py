@@ -1,13 +1,13 @@
 """Shell analysis: what a command would do, found by its structure and never by its text alone.
 
-`classify` answers with a decision; `analyze` returns everything that was found. The rest are helpers on command
-text, with the meaning that the guardrails specification gives them. Names are imported when first used.
+`classify` answers with a decision; `analyze` returns everything that was found. The rest are helpers on
+command text, with the meaning that the guardrails specification gives them. Names are imported when first
+used.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost more than the rest
 if TYPE_CHECKING:
     from haltline.shell.analysis import Analysis as Analysis
     from haltline.shell.analysis import Command as Command
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from haltline.shell.analysis import Unknown as Unknown
     from haltline.shell.analysis import analyze as analyze
     from haltline.shell.classify import classify as classify
+    from haltline.shell.rulefile import load_rules as load_rules
     from haltline.shell.text import command_prefix as command_prefix
     from haltline.shell.text import has_command_substitution as has_command_substitution
     from haltline.shell.text import has_redirection as has_redirection
@@ -38,6 +39,7 @@ _MODULES = {
     "has_command_substitution": "text",
     "has_redirection": "text",
     "lex": "text",
+    "load_rules": "rulefile",
     "segments": "text",
     "split_segments": "text",
     "strip_wrapper": "text",
@@ -46,11 +48,11 @@ _MODULES = {
 __all__ = list(_MODULES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module  # noqa: PLC0415  loaded only where it is needed
 
     value = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value

@@ -14,6 +14,7 @@ from haltline.shell.tags import tag
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from haltline.shell.book import Book
     from haltline.shell.call import Call
 
 Span = tuple[int, int]
@@ -147,6 +148,7 @@ def analyze(
     cwd: str | None = None,
     home: str | None = None,
     read_file: Callable[[str], str | None] | None = None,
+    rules: Book | None = None,
 ) -> Analysis:
     """Return everything that can be told about a command line without running it. Never raises.
 
@@ -156,8 +158,9 @@ def analyze(
         home: the home directory of whoever would run it, if known.
         read_file: returns the text of a script that the command runs, or None; it is called with paths as the
             command writes them, and what it raises counts as None.
+        rules: a book from `load_rules`, in place of the built-in one.
     """
-    engine = Engine(built_in(), collecting=True)
+    engine = Engine(rules or built_in(), collecting=True)
     engine.cwd, engine.home = cwd, home
     if read_file is not None:
         engine.read_file = _guarded(read_file)
@@ -182,17 +185,12 @@ def analyze(
 
 MAX_SCRIPT = 64 * 1024
 
-_GAIN = frozenset(
-    {"sudo", "sudo-rs", "doas", "pkexec", "su", "runuser", "run0", "nsenter", "setpriv", "runas"}
-)
-"""Wrappers that run a command with other rights than the caller's."""
-
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:
     def read(path: str) -> str | None:
         try:
             text = read_file(path)
-        except Exception:  # noqa: BLE001  a script that cannot be read is unknown, whatever the reason
+        except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
             return None
         return None if text is None or len(text) > MAX_SCRIPT else text
 
@@ -211,9 +209,9 @@ def _command(call: Call) -> Command:
 def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effect, ...]:
     by_span: dict[Span, str] = {}
     for call in engine.calls:
-        found = environments[id(call)]
-        if found is not None:
-            by_span[call.start, call.end] = found
+        environment = environments[id(call)]
+        if environment is not None:
+            by_span[call.start, call.end] = environment
     found = (
         Effect(
             kind=EffectKind(kind),
@@ -227,30 +225,11 @@ def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effec
         )
         for kind, target, recursive, force, reversible, rule_id, start, end, _ in engine.effects
     )
-    gained = (
-        _gain(call, by_span.get((call.start, call.end)))
-        for call in engine.calls
-        if _GAIN.intersection(call.via)
-    )
-    return tuple(dict.fromkeys((*found, *gained)))
-
-
-def _gain(call: Call, environment: str | None) -> Effect:
-    """Return the effect of running a command with another's rights, whatever the command is."""
-    return Effect(
-        kind=EffectKind.PRIVILEGE,
-        target=display(" ".join(call.argv)),
-        recursive=False,
-        force=False,
-        reversible=True,
-        environment=environment,
-        rule_id=None,
-        span=(call.start, call.end),
-    )
+    return tuple(dict.fromkeys(found))
 
 
 def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
-    from haltline.shell.classify import sentence  # noqa: PLC0415  it imports this module's family
+    from haltline.shell.classify import sentence  # noqa: PLC0415  loaded only where it is needed
 
     found = (
         RuleVerdict(

@@ -1,22 +1,25 @@
 """The rule book: every program that is known, and the rules that speak of it.
 
-Rules are data (`rules/*.json`); their form is described in `docs/shell.md` and is the same for a user's own file.
-Files are read once, and the rules of a program are compiled when the program is first seen.
+Rules are data (`rules/*.json`); their form is described in `docs/shell.md` and is the same for a user's own
+file. Files are read once, and the rules of a program are compiled when the program is first seen.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from fnmatch import translate
 from importlib import import_module
-from pathlib import Path
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from haltline.shell.options import PLAIN, Grammar, Options, parse
+from haltline.shell.detectors import DETECTORS, TRIGGERS
+from haltline.shell.options import PLAIN, Grammar, Options
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
@@ -24,23 +27,7 @@ if TYPE_CHECKING:
     Detector = Callable[[Engine, Call], Flow | None]
 
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
-_VERSIONED_STEMS = frozenset(
-    [
-        "python",
-        "pip",
-        "ruby",
-        "perl",
-        "php",
-        "node",
-        "lua",
-        "pypy",
-        "gcc",
-        "clang",
-        "java",
-        "postgres",
-        "pg_dump",
-    ]
-)
+_VERSIONED_STEMS = word_set("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump")
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
 
 
@@ -73,10 +60,11 @@ class Rule:
 class Condition:
     """One alternative of a rule's `when`, compiled for one program."""
 
-    __slots__ = ("argument", "least", "none", "options", "rule", "values", "without", "words")
+    __slots__ = ("argument", "least", "none", "options", "raw", "rule", "values", "without", "words")
 
     def __init__(self, rule: Rule, raw: Mapping[str, Any]) -> None:
         self.rule = rule
+        self.raw = raw
         self.words = [_word_test(token) for token in raw.get("words", "").split()]
         self.options = [tuple(group.split("|")) for group in raw.get("options", "").split()]
         self.without = tuple(raw.get("without", "").replace("|", " ").split())
@@ -84,6 +72,22 @@ class Condition:
         self.argument = re.compile(raw["argument"]) if "argument" in raw else None
         self.least: int = raw.get("least", 0)
         self.none: bool = raw.get("none", False)
+
+    def needs(self) -> Trigger | None:
+        """Return what every command that the condition holds for contains; None when that is not known."""
+        choices: list[tuple[int, Trigger]] = []
+        for word in self.raw.get("words", "").split():
+            names = word.split("|")
+            literals = [max(re.split(r"[*?\[\]]", name), key=len) for name in names]
+            if all(literals):
+                choices.append((min(map(len, literals)), Trigger.of_words(names, literals)))
+        choices.extend((min(map(len, group)), Trigger.of_options(group)) for group in self.options)
+        choices.extend((min(map(len, names)), Trigger.of_options(names)) for names in self.raw_values())
+        return max(reversed(choices), key=itemgetter(0))[1] if choices else None
+
+    def raw_values(self) -> list[Sequence[str]]:
+        """Return the options whose values the condition looks at."""
+        return [names for names, _ in self.values]
 
     def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
@@ -108,12 +112,70 @@ class Condition:
         return used
 
 
-def _word_test(token: str) -> frozenset[str] | re.Pattern[str] | None:
+class Trigger:
+    """What must occur in a plain command for a rule or detector to have anything to say.
+
+    Attributes:
+        words: whole words, one of which is enough.
+        starts: beginnings of words, one of which is enough.
+        others: patterns, one of which is enough.
+    """
+
+    __slots__ = ("others", "pattern", "starts", "words")
+
+    def __init__(
+        self, words: Iterable[str] = (), starts: Iterable[str] = (), others: Iterable[str] = ()
+    ) -> None:
+        self.words = frozenset(words)
+        self.starts = frozenset(starts)
+        self.others = frozenset(others)
+        pieces = sorted(self.others)
+        if self.starts:
+            pieces.append("(?:^| )(?:" + "|".join(sorted(map(re.escape, self.starts))) + ")")
+        self.pattern = re.compile("|".join(pieces)) if pieces else None
+
+    @classmethod
+    def of_words(cls, names: Sequence[str], literals: Sequence[str]) -> Trigger:
+        """Return the trigger of word patterns, each with its longest literal part."""
+        pairs = list(zip(names, literals, strict=True))
+        return cls(
+            words=[name for name, literal in pairs if name == literal],
+            starts=[literal for name, literal in pairs if name != literal and name.startswith(literal)],
+            others=[re.escape(literal) for name, literal in pairs if not name.startswith(literal)],
+        )
+
+    @classmethod
+    def of_options(cls, names: Sequence[str]) -> Trigger:
+        """Return the trigger of options in every spelling: in a cluster of letters, or abbreviated."""
+        long = [name for name in names if len(name) > 2]  # noqa: PLR2004  dashes and letters
+        long += ["-" + name for name in long if name[1] != "-"]
+        short = [name for name in names if len(name) == 2]  # noqa: PLR2004  dashes and letters
+        return cls(
+            starts=[name[:5] for name in long], others=[" -[^ -]*" + re.escape(name[1:2]) for name in short]
+        )
+
+    @classmethod
+    def any_of(cls, triggers: Sequence[Trigger]) -> Trigger:
+        """Return the trigger that holds when one of the given holds."""
+        return cls(
+            (word for trigger in triggers for word in trigger.words),
+            (start for trigger in triggers for start in trigger.starts),
+            (other for trigger in triggers for other in trigger.others),
+        )
+
+    def occurs(self, text: str) -> bool:
+        """Return whether the text of a plain command contains it."""
+        return (bool(self.words) and not self.words.isdisjoint(text.split())) or (
+            self.pattern is not None and self.pattern.search(text) is not None
+        )
+
+
+def _word_test(pattern: str) -> frozenset[str] | re.Pattern[str] | None:
     """Return the names that a word may have, a pattern for it, or None for `**` (any number of words)."""
-    if token == "**":
+    if pattern == "**":
         return None
-    names = token.split("|")
-    if not any(c in token for c in "*?["):
+    names = pattern.split("|")
+    if not any(c in pattern for c in "*?["):
         return frozenset(names)
     return re.compile("|".join(translate(name) for name in names))
 
@@ -155,11 +217,17 @@ class Program:
         self.readers: list[Condition] = []
 
     @property
+    def conditions(self) -> list[Condition]:
+        """Every condition of every rule that speaks of this program."""
+        return [*self.wildcard, *(condition for found in self.by_word.values() for condition in found)]
+
+    @property
     def has_rules(self) -> bool:
         """Whether a rule speaks of this program."""
         return bool(self.by_word or self.wildcard)
 
     def add(self, condition: Condition) -> None:
+        """Keep a condition where its first word will be looked up."""
         first = condition.words[0] if condition.words else None
         if isinstance(first, frozenset):
             for word in first:
@@ -194,6 +262,7 @@ class Book:
         self._effects: dict[str, str] = {}
         self._readers: dict[str, list[Mapping[str, Any]]] = {}
         self._programs: dict[str, Program | None] = {}
+        self._triggers: dict[str, Trigger | None] = {}
         for content in files:
             self._take(content)
 
@@ -229,6 +298,45 @@ class Book:
             self._programs[name] = program
         return program
 
+    def known(self, name: str) -> bool:
+        """Return whether the book has a program of this name or path."""
+        return self.program(name.rpartition("/")[2]) is not None
+
+    def trigger(self, name: str) -> Trigger | None:
+        """Return what must occur in a command of a program for any rule to hold; None when anything may."""
+        try:
+            return self._triggers[name]
+        except KeyError:
+            pass
+        program = self.program(name.rpartition("/")[2])
+        if program is None:
+            return None
+        found = self._trigger(program)
+        self._triggers[name] = found
+        return found
+
+    def _trigger(self, program: Program) -> Trigger | None:
+        found: list[Trigger | None] = [condition.needs() for condition in program.conditions]
+        spec = self.wrappers.get(program.name)
+        if spec is not None:
+            found.append(
+                Trigger(re.split(r"[+ ]", spec["after"]))
+                if "after" in spec and "direct" not in spec
+                else None
+            )
+        for reference in self._detectors.get(program.name, "").split():
+            if reference == "detectors.git:git":
+                found.append(self._git_trigger())
+            else:
+                found.append(Trigger(others=[TRIGGERS[reference]]) if reference in TRIGGERS else None)
+        known = [trigger for trigger in found if trigger is not None]
+        return Trigger.any_of(known) if len(known) == len(found) else None
+
+    def _git_trigger(self) -> Trigger:
+        """Return the subcommands that rules or detectors speak of, and the options that bring in others."""
+        names = {name[4:] for name in {*self._conditions, *self._detectors} if name.startswith("git-")}
+        return Trigger(words=names | {"remote", "fetch", "pull", "clone"}, starts=["-c", "--exec", "--conf"])
+
     def names(self) -> set[str]:
         """Return the names of all programs that the book knows."""
         return {
@@ -261,8 +369,7 @@ class Book:
         effect = self._effects.get(name, "")
         program.effect = effect
         program.reads = effect == "read"
-        for entry in self._readers.get(name, ()):
-            program.readers.append(Condition(_READER, entry))
+        program.readers.extend(Condition(_READER, entry) for entry in self._readers.get(name, ()))
         if name in self.wrappers:
             program.detectors.append(_load("unwrap:prefix"))
         for reference in (detectors or "").split():
@@ -284,10 +391,8 @@ def _load(reference: str) -> Detector:
 
 def _other_names(name: str) -> list[str]:
     lowered = name.lower()
-    others = [lowered]
-    for suffix in _EXECUTABLE_SUFFIXES:
-        if lowered.endswith(suffix):
-            others.append(lowered[: -len(suffix)])
+    suffixes = [suffix for suffix in _EXECUTABLE_SUFFIXES if lowered.endswith(suffix)]
+    others = [lowered, *(lowered[: -len(suffix)] for suffix in suffixes)]
     for other in list(others):
         match = _VERSIONED.match(other)
         if match is not None and match[1] in _VERSIONED_STEMS:
@@ -300,16 +405,17 @@ _built_in: Book | None = None
 
 def built_in() -> Book:
     """Return the book of the rules that come with Haltline."""
-    global _built_in  # noqa: PLW0603  read at first use, so that the import stays cheap
+    global _built_in  # noqa: PLW0603  read at first use
     if _built_in is None:
-        from haltline.shell.detectors import DETECTORS
-
-        directory = Path(__file__).parent / "rules"
-        files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json"))]
-        _built_in = Book(files, DETECTORS)
+        _built_in = Book(built_in_files(), DETECTORS)
     return _built_in
 
 
-def options_of(call: Call, program: Program) -> Options:
-    """Return a command's options by its program's grammar."""
-    return parse(call.argv, program.grammar)
+def built_in_files() -> list[Mapping[str, Any]]:
+    """Return the content of the rule files that come with Haltline."""
+    directory = os.path.join(os.path.dirname(__file__), "rules")  # noqa: PTH118, PTH120  pathlib takes as long to import as all the rules to read
+    contents = []
+    for name in sorted(os.listdir(directory)):  # noqa: PTH208  likewise
+        with open(os.path.join(directory, name), encoding="utf-8") as file:  # noqa: PTH118, PTH123  likewise
+            contents.append(json.load(file))
+    return contents

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 NETWORK = 1  # the content came from the network
 SECRET = 2  # the content holds credentials
 PIPED = 4  # the content was produced by another command, not written here as text
-SYSTEM_DATA = 8  # the content describes this machine or its accounts
+SYSTEM_DATA = 8  # the content was read from a file of this machine
+
+COMPUTED = 16  # a part of it is what another command printed
 
 
 class Flow:

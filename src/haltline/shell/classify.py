@@ -6,19 +6,29 @@ from typing import TYPE_CHECKING, Literal
 
 from haltline.shell.book import built_in
 from haltline.shell.engine import Engine
+from haltline.shell.quick import plain_words
 
 if TYPE_CHECKING:
+    from haltline.shell.book import Book
     from haltline.shell.engine import Verdict
 
 
-def classify(command: str) -> tuple[Literal["deny", "ask"], str] | None:
+def classify(command: str, *, rules: Book | None = None) -> tuple[Literal["deny", "ask"], str] | None:
     """Return the strictest verdict on a command line with its reason, or None when no rule has an opinion.
 
     `deny` is catastrophic and is to be blocked; `ask` is risky and needs a person (guardrails specification,
-    "Command safety is structural, not textual"). Never raises.
+    "Command safety is structural, not textual"). Never raises. `rules` is a book from `load_rules`, in place
+    of the built-in one.
     """
-    engine = Engine(built_in())
-    engine.judge(command)
+    book = rules or built_in()
+    words = plain_words(command, book)
+    if words is not None and not words:
+        return None
+    engine = Engine(book)
+    if words is None:
+        engine.judge(command)
+    else:
+        engine.judge_words(words, len(command))
     if not engine.verdicts:
         return None
     verdict = strictest(engine.verdicts)

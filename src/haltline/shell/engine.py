@@ -1,23 +1,25 @@
 """The walk over a syntax tree: expands each command, passes it through its wrappers, and asks the rule book.
 
-One engine judges one text. What it finds it keeps as plain tuples; `haltline.shell.analysis` turns them into the
-public values, and `haltline.shell.classify` needs only the verdicts.
+One engine judges one text. What it finds it keeps as plain tuples; `haltline.shell.analysis` turns them into
+the public values, and `haltline.shell.classify` needs only the verdicts.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from fnmatch import fnmatchcase
 from itertools import product
 from typing import TYPE_CHECKING
 
 from haltline.shell import expand
-from haltline.shell.call import NETWORK, NOTHING, PIPED, SECRET, Call, Flow
-from haltline.shell.environment import Environment
+from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
+from haltline.shell.environment import RUN_BY_NAME, Environment
 from haltline.shell.marks import UNKNOWN, known, without_marks
 from haltline.shell.options import parse
-from haltline.shell.scanner import LimitReached, Scan, scan
+from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
     from haltline.shell.syntax import Assignment, Redirection, Script, Substitution, Word
 
 MAX_WRAPPERS = 24
-MAX_STEPS = 20_000
+MAX_STEPS = 12_000
 MAX_COMBINATIONS = 16
+MAX_PATTERN = 32
+MAX_WORDS = 2048
+MAX_TEXT = 4 * MAX_LENGTH
 
 Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str]
 Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, tuple[str, ...]]
@@ -37,6 +42,7 @@ _PATTERN_DIRECTORIES = frozenset({"", "/", "/bin/", "/sbin/", "/usr/bin/", "/usr
 _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn"})
 _BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _TRUNCATES = frozenset({":", "true"})
+_SHEBANG = re.compile(r"#![^\n]*?([\w.+-]+)[ \t]*(?:\n|\Z)")
 _NUMBER = re.compile(r"\d+-?\Z|-\Z")
 
 
@@ -46,16 +52,19 @@ class Engine:
     __slots__ = (
         "active",
         "book",
+        "called",
         "calls",
         "choices",
         "collecting",
         "cwd",
+        "defined",
         "depth",
         "effects",
         "error",
         "files",
         "home",
         "open_choices",
+        "read",
         "read_file",
         "span",
         "steps",
@@ -78,9 +87,12 @@ class Engine:
         self.choices: dict[str, int] = {}
         self.open_choices: dict[str, int] = {}
         self.active: list[str] = []
+        self.defined: list[tuple[str, Script, Call]] = []
+        self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
         self.error: str | None = None
         self.steps = 0
+        self.read = 0
         self.taints = 0
         self.depth = 0
 
@@ -119,6 +131,11 @@ class Engine:
         if self.steps > MAX_STEPS:
             raise LimitReached(f"more than {MAX_STEPS} steps to judge")
 
+    def descend(self, limit: int) -> None:
+        """Raise `LimitReached` when texts stand deeper inside one another than is looked at."""
+        if self.depth > limit:
+            raise LimitReached(f"more than {limit} texts inside one another")
+
     # Texts and scripts
 
     def judge(self, text: str) -> None:
@@ -128,19 +145,43 @@ class Engine:
         if not text.isascii() and _BIDIRECTIONAL.search(text):
             self.report("disguise.bidirectional", whole)
         self.run_text(text, whole)
+        for name, body, call in self.defined:
+            if name not in self.called:
+                self.judge_later(name, body, call)
+
+    def judge_words(self, words: list[str], length: int) -> None:
+        """Judge one plain command, given as its words."""
+        call = Call(words, Environment(), 0, length)
+        try:
+            self.start(call)
+        except (LimitReached, RecursionError) as problem:
+            self.report("limits.reached", call, str(problem))
+
+    def judge_later(self, name: str, body: Script, call: Call) -> None:
+        """Judge a function that nothing calls yet: what would be denied needs a question now."""
+        self.called.add(name)
+        before, effects = len(self.verdicts), len(self.effects)
+        unknowns, calls = len(self.unknowns), len(self.calls)
+        try:
+            self.run_script(body, Environment(), call.inner([], name))
+        except (LimitReached, RecursionError):
+            self.report("limits.reached", call, name)
+        self.verdicts[before:] = [("ask", *v[1:]) for v in self.verdicts[before:] if v[0] == "deny"]
+        del self.effects[effects:], self.unknowns[unknowns:], self.calls[calls:]
 
     def run_text(self, text: str, call: Call, environment: Environment | None = None) -> Flow:
         """Judge shell text that a command runs, in a new shell or in the given state."""
-        self.charge(1 + len(text) // 256)
+        self.read += len(text)
         environment = environment or Environment()
-        found = scan(text)
+        found = scan(text if self.read <= MAX_TEXT else "")
         outer_span, self.depth = self.span, self.depth + 1
         if self.depth > 1:
             self.span = (call.start, call.end)
         flow = NOTHING
         try:
-            if self.depth > MAX_WRAPPERS:
-                raise LimitReached(f"more than {MAX_WRAPPERS} texts inside one another")
+            self.descend(MAX_WRAPPERS)
+            if self.read > MAX_TEXT:
+                found.limit = f"more than {MAX_TEXT} characters to read"
             flow = self.run_script(found.script, environment, call)
             for word in found.salvaged:
                 expand.text(self, word, environment)
@@ -152,6 +193,7 @@ class Engine:
         return flow
 
     def incomplete(self, found: Scan, call: Call) -> None:
+        """Report what kept the text from being read or judged to its end."""
         if found.limit is not None:
             self.report("limits.reached", call, found.limit)
             self.error = self.error or found.limit
@@ -188,15 +230,18 @@ class Engine:
     def run_node(
         self, node: Simple | Compound, environment: Environment, stdin: Flow | None, outer: Call
     ) -> Flow:
+        """Judge one command of a list, simple or compound."""
         if isinstance(node, Simple):
             return self.run_simple(node, environment, stdin, outer)
         return self.run_compound(node, environment, stdin, outer)
 
     def run_compound(self, node: Compound, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
+        """Judge a compound command; a function is only remembered."""
         call = self.place(node, environment, stdin, outer)
         kind = node.kind
         if kind == "function":
             environment.functions[node.name] = node.scripts[0]
+            self.defined.append((node.name, node.scripts[0], call))
             if _bomb(node):
                 self.report("machine.fork-bomb", call)
             return NOTHING
@@ -218,6 +263,7 @@ class Engine:
         return flow
 
     def run_bodies(self, node: Compound, environment: Environment, call: Call) -> Flow:
+        """Judge the bodies of a compound command, one after another."""
         flow = NOTHING
         for script in node.scripts:
             flow = self.run_script(script, environment, call)
@@ -235,6 +281,7 @@ class Engine:
     def place(
         self, node: Simple | Compound, environment: Environment, stdin: Flow | None, outer: Call
     ) -> Call:
+        """Return a call without words for a command of the tree."""
         start, end = self.span or (node.start, node.end)
         call = Call([], environment, start, end)
         call.via = outer.via
@@ -245,6 +292,7 @@ class Engine:
     # Simple commands
 
     def run_simple(self, node: Simple, environment: Environment, stdin: Flow | None, outer: Call) -> Flow:
+        """Judge a simple command, for every value that its variables may have."""
         call = self.place(node, environment, stdin, outer)
         before, self.taints, self.open_choices = self.open_choices, 0, {}
         try:
@@ -257,10 +305,12 @@ class Engine:
         return flow
 
     def expanded(self, words: Sequence[Word], environment: Environment) -> list[str]:
+        """Return the words of a command after expansion."""
         argv: list[str] = []
         for word in words:
-            if word.parts is None and word.quoted:
-                argv.append(word.text)
+            text = word.text
+            if word.parts is None and (word.quoted or (text[:1] != "~" and "{" not in text)):
+                argv.append(text)
             else:
                 argv.extend(expand.fields(self, word, environment))
         return argv
@@ -287,16 +337,14 @@ class Engine:
         return Flow(None, taints)
 
     def run_argv(self, node: Simple, argv: list[str], call: Call) -> Flow:
+        """Judge a simple command whose words are expanded."""
         call.argv = argv
         call.taints = self.taints
         environment = call.environment
         for assignment in node.assignments:
             self.assign(assignment, call, keep=not argv)
         outputs = self.redirect(node.redirections, environment, call) if node.redirections else []
-        if not argv:
-            flow = self.nothing_to_run(node, call)
-        else:
-            flow = self.start(call)
+        flow = self.start(call) if argv else self.nothing_to_run(node, call)
         if outputs:
             truncates = not argv or (argv[0] in _TRUNCATES and len(argv) == 1)
             for output in outputs:
@@ -307,13 +355,15 @@ class Engine:
         return flow
 
     def truncations(self, node: Simple, call: Call) -> None:
-        from haltline.shell.detectors.filesystem import truncated  # noqa: PLC0415  only where a file is emptied
+        """Judge the files that a command without output empties."""
+        from haltline.shell.detectors.filesystem import truncated  # noqa: PLC0415  loaded only where it is needed
 
         for redirection in node.redirections:
             if redirection.operator in (">", ">|", "&>"):
                 truncated(self, call, expand.text(self, redirection.target, call.environment))
 
     def nothing_to_run(self, node: Simple, call: Call) -> Flow:
+        """Judge a command without words: assignments and redirections alone."""
         if node.words and call.taints & NETWORK:
             self.report("interpreters.network-code", call)
         return Flow("", 0) if not node.words else Flow(None, call.taints)
@@ -335,9 +385,11 @@ class Engine:
         return self.dispatch(call)
 
     def run_function(self, name: str, body: Script, call: Call) -> Flow:
+        """Run a function that the text has defined."""
         if name in self.active or self.depth >= MAX_WRAPPERS:
             return NOTHING
         self.charge(1)
+        self.called.add(name)
         self.active.append(name)
         environment = call.environment
         outer, environment.positional = environment.positional, call.argv[1:]
@@ -355,6 +407,8 @@ class Engine:
         self.charge(1)
         if call.depth > MAX_WRAPPERS:
             raise LimitReached(f"more than {MAX_WRAPPERS} wrappers")
+        if len(call.argv) > MAX_WORDS:
+            raise LimitReached(f"more than {MAX_WORDS} words in a command")
         if not call.argv:
             return NOTHING
         name = call.argv[0]
@@ -368,6 +422,7 @@ class Engine:
         return self.run_program(program, call)
 
     def run_program(self, program: Program, call: Call) -> Flow:
+        """Judge a command of a known program by its detectors and rules."""
         effects = len(self.effects)
         flow: Flow | None = None
         for detector in program.detectors:
@@ -376,8 +431,8 @@ class Engine:
                 flow = result
         if program.by_word or program.wildcard or program.readers:
             self.apply_rules(program, call)
-        if self.collecting and len(self.effects) == effects and flow is None:
-            self.effect(program.effect or "execute", program.name, call)
+        if self.collecting:
+            self.default_effects(program, call, found=len(self.effects) > effects)
         if flow is not None:
             return flow
         taints = PIPED | call.taints
@@ -385,7 +440,22 @@ class Engine:
             taints |= call.stdin.taints
         return Flow(None, taints)
 
+    def default_effects(self, program: Program, call: Call, *, found: bool) -> None:
+        """Record what a program does by its nature, where nothing more exact was found."""
+        kind = program.effect
+        if kind == "privilege":
+            self.effect(kind, program.name, call)
+        elif found:
+            return
+        elif kind == "write" and not program.name.startswith("git-"):
+            targets = parse(call.argv, program.grammar).words
+            for target in targets or [program.name]:
+                self.effect("write", target, call)
+        else:
+            self.effect(kind or "execute", program.name, call)
+
     def apply_rules(self, program: Program, call: Call) -> None:
+        """Report the declared rules that hold for a command."""
         spec = self.book.wrappers.get(program.name)
         wrapper = spec is not None and "after" not in spec and "mode" not in spec
         options = parse(call.argv, program.grammar, first_word_ends=wrapper)
@@ -396,7 +466,7 @@ class Engine:
             return
         for rule, used in program.matches(options):
             self.report(rule.rule_id, call, " ".join(options.words[used:]))
-        if self.collecting and any(reader.holds(options) >= 0 for reader in program.readers):
+        if self.collecting and any(reader.holds(options, frozenset()) >= 0 for reader in program.readers):
             self.effect("read", program.name, call)
 
     def unlisted(self, call: Call, name: str, base: str) -> Flow:
@@ -413,9 +483,10 @@ class Engine:
                 return self.run_text(plain + " " + quote(call.argv[1:]), call, call.environment)
         if _GLOB_NAME.search(base) and base not in ("[", "[["):
             return self.by_pattern(call, name, base)
-        script = self.files.get(self.located(name, call.environment)) if "/" in name else None
-        if script is not None:
-            return self.run_script_file(script, call)
+        if "/" in name:
+            script = self.file_flow(name, call)
+            if script.text is not None or script.taints:
+                return self.run_script_file(script, call)
         self.unknown("program", base, call)
         return Flow(None, PIPED | call.taints | (call.stdin.taints if call.stdin is not None else 0))
 
@@ -423,18 +494,21 @@ class Engine:
         """Judge a file that the same text has written and now runs."""
         if script.taints & NETWORK:
             self.report("interpreters.network-code", call)
-        if script.text is not None:
-            environment = Environment()
-            environment.positional = call.argv[1:]
-            return self.run_text(script.text, call.inner(call.argv, call.argv[0]), environment)
-        return Flow(None, script.taints)
+        if script.text is None:
+            self.unknown("script", call.argv[0], call)
+            return Flow(None, script.taints)
+        match = _SHEBANG.match(script.text)
+        interpreter = match[1] if match is not None else "sh"
+        inner = call.inner([interpreter, call.argv[0], *call.argv[1:]], call.argv[0])
+        return self.dispatch(inner)
 
     def by_pattern(self, call: Call, name: str, base: str) -> Flow:
         """Judge a command that is named by a file pattern: every program it may be."""
         directory = name[: len(name) - len(base)]
         if directory in _PATTERN_DIRECTORIES:
             self.report("disguise.pattern", call)
-            matching = [n for n in sorted(self.book.names()) if expand.fnmatchcase(n, base)]
+            names = self.book.names() if len(base) <= MAX_PATTERN else ()
+            matching = [candidate for candidate in sorted(names) if fnmatchcase(candidate, base)]
             for candidate in matching[:MAX_COMBINATIONS]:
                 self.dispatch(call.inner([candidate, *call.argv[1:]], name))
         else:
@@ -452,12 +526,13 @@ class Engine:
         return values[index] if index < len(values) else values[-1]
 
     def assign(self, assignment: Assignment, call: Call, *, keep: bool) -> None:
+        """Keep an assignment, or note it as a setting of the command that it stands before."""
         environment = call.environment
         if assignment.items is not None:
             values = [value for item in assignment.items for value in expand.fields(self, item, environment)]
             environment.assign(assignment.name, [" ".join(values)], append=assignment.append)
             return
-        value = expand.text(self, assignment.value, environment) if assignment.value is not None else ""
+        value = expand.text(self, assignment.value, environment)
         if keep:
             environment.assign(assignment.name, [value], append=assignment.append)
         else:
@@ -474,9 +549,8 @@ class Engine:
         self.open_choices = {}
         call = Call([], environment, *(self.span or (0, 0)))
         self.depth += 1
-        if self.depth > MAX_WRAPPERS * 2:
-            raise LimitReached("too many substitutions inside one another")
         try:
+            self.descend(MAX_WRAPPERS * 2)
             flow = self.run_script(part.script, environment.copy(), call)
         finally:
             self.depth -= 1
@@ -486,15 +560,16 @@ class Engine:
             path = f"/dev/fd/{63 + len(self.files)}"
             self.files[path] = Flow(flow.text, flow.taints) if part.direction == "<" else Flow()
             return path
-        self.taints = taints | (flow.taints & (NETWORK | SECRET))
+        self.taints = taints | (flow.taints & (NETWORK | SECRET | SYSTEM_DATA))
         if flow.text is not None:
             return flow.text.rstrip("\n")
+        self.taints |= COMPUTED
         return UNKNOWN
 
     def redirect(
         self, redirections: Sequence[Redirection], environment: Environment, call: Call
     ) -> list[Flow]:
-        """Apply redirections: set the command's input, and return the flows of files that its output goes to."""
+        """Apply redirections: set the command's input, and return the flows of the files it writes."""
         outputs: list[Flow] = []
         for redirection in redirections:
             operator = redirection.operator
@@ -514,7 +589,8 @@ class Engine:
         return outputs
 
     def output_to(self, target: str, operator: str, call: Call) -> list[Flow]:
-        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  a sink such as /dev/null needs none of it
+        """Judge one output redirection; return the flow of the file, if it is one."""
+        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  loaded only where it is needed
 
         if target in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
             return []
@@ -525,7 +601,7 @@ class Engine:
 
     def file_flow(self, path: str, call: Call) -> Flow:
         """Return what reading a file yields: what this text wrote there, or what the caller lets us read."""
-        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  only where a file is read
+        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  loaded only where it is needed
 
         flow = self.files.get(self.located(path, call.environment))
         if flow is not None:
@@ -545,39 +621,8 @@ class Engine:
         return path.removeprefix("./")
 
 
-RUN_BY_NAME = frozenset(
-    [
-        "PAGER",
-        "GIT_PAGER",
-        "MANPAGER",
-        "EDITOR",
-        "VISUAL",
-        "GIT_EDITOR",
-        "GIT_SSH_COMMAND",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_ASKPASS",
-        "SSH_ASKPASS",
-        "BROWSER",
-        "PROMPT_COMMAND",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "FZF_DEFAULT_COMMAND",
-    ]
-)
-
-
-_LOADED_BY_NAME = frozenset(
-    [
-        "LD_PRELOAD",
-        "LD_AUDIT",
-        "DYLD_INSERT_LIBRARIES",
-        "BASH_ENV",
-        "ENV",
-        "PERL5OPT",
-        "RUBYOPT",
-        "PYTHONSTARTUP",
-    ]
+_LOADED_BY_NAME = word_set(
+    "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP"
 )
 
 

@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.marks import HOME, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.syntax import Script
 
 MAX_ALTERNATIVES = 8
 
-TEMPORARY = "/tmp/haltline-tmpdir"  # noqa: S108  a stand-in for $TMPDIR, never opened
+TEMPORARY = "/tmp/haltline-tmpdir"  # noqa: S108  stands for $TMPDIR, never opened
 _INHERITED = {
     "HOME": [HOME],
     "TMPDIR": [TEMPORARY],
@@ -27,6 +28,11 @@ _INHERITED = {
     "PWD": ["."],
     "IFS": [" \t\n"],
 }
+# Variables whose value other programs run as a command.
+RUN_BY_NAME = word_set(
+    "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR "
+    "GIT_ASKPASS SSH_ASKPASS BROWSER PROMPT_COMMAND LESSOPEN LESSCLOSE FZF_DEFAULT_COMMAND"
+)
 _NOTHING = [UNKNOWN]
 _NOTHING_TEMPORARY = [UNKNOWN + TEMPORARY_HINT]
 _TEMPORARY_NAME = re.compile(r"te?mp|scratch|work_?dir", re.IGNORECASE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
@@ -46,7 +47,7 @@ def fields(engine: Engine, word: Word, environment: Environment) -> list[str]:
 
 
 def text(engine: Engine, word: Word, environment: Environment) -> str:
-    """Return what a word becomes where Bash does not split it: an assignment, a here-string, a redirection."""
+    """Return what a word becomes where Bash does not split it, as in an assignment or redirection."""
     parts = word.parts
     if parts is None:
         return word.text if word.quoted or word.text[:1] != "~" else tilde(word.text)
@@ -297,7 +298,7 @@ def _first_group(value: str) -> tuple[int, int, list[str]] | None:
 def _choices(value: str, start: int, end: int, commas: list[int]) -> list[str]:
     if commas:
         bounds = [start, *commas, end]
-        return [value[a + 1 : b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [value[a + 1 : b] for a, b in pairwise(bounds)]
     match = _RANGE.match(value[start + 1 : end])
     if match is None:
         return []

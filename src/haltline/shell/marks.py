@@ -24,7 +24,7 @@ _ANY = re.compile("[\x00\x02\x03\x05]")
 
 def display(text: str) -> str:
     """Return the text with its marks written as a person would: `~` for home, `…` for what is not known."""
-    return text.translate(_SPOKEN)
+    return text if _ANY.search(text) is None else text.translate(_SPOKEN)
 
 
 def without_marks(text: str) -> str:

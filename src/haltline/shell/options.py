@@ -10,10 +10,9 @@ class Grammar:
 
     Attributes:
         values: options that take the next word as their value.
-        greedy: every option takes the next word as its value unless it is in `flags` or the word is an option.
-        flags: options that take no value, where `greedy`.
-        joined: `-name` is one option and not several letters.
-        verbs: words that only read; what follows one of them is a name and no verb.
+        greedy: every option takes the next word as its value unless it is in `flags` or the word is an
+        option. flags: options that take no value, where `greedy`. joined: `-name` is one option and not
+        several letters. verbs: words that only read; what follows one of them is a name and no verb.
     """
 
     __slots__ = ("flags", "greedy", "joined", "values", "verbs")
@@ -58,7 +57,7 @@ class Options:
     def has(self, *names: str) -> bool:
         """Return whether one of the options is given; a long one may be abbreviated as getopt allows."""
         for given, _ in self.given:
-            if given in names:
+            if given in names or (given[:2] == "--" and given[1:] in names):
                 return True
             if len(given) >= _SHORTEST_ABBREVIATION and given.startswith("--"):
                 for name in names:
@@ -104,7 +103,7 @@ def parse(
     i, count = start, len(argv)
     while i < count:
         word = argv[i]
-        if len(word) < 2 or word[0] != "-":  # noqa: PLR2004  "-" alone is an argument
+        if len(word) < 2 or word[0] != "-":  # noqa: PLR2004  "-" alone is a word
             if first_word_ends:
                 break
             words.append(word)
@@ -122,7 +121,9 @@ def parse(
             if equals:
                 given.append((name, value))
             elif i < count and (
-                name in values or (grammar.greedy and name not in grammar.flags and argv[i][:1] != "-")
+                name in values
+                or (grammar.joined and name[1:] in values)
+                or (grammar.greedy and name not in grammar.flags and argv[i][:1] != "-")
             ):
                 given.append((name, argv[i]))
                 i += 1

@@ -1,8 +1,8 @@
 """Where a path leads: the one table that decides how bad it is to lose what lies there.
 
 The zones and their order follow the reference's section on paths: roots, system directories and homes are
-catastrophic; the working directory, patterns in it, repositories and things under home need a question; a named
-relative directory and temporary places need none.
+catastrophic; the working directory, patterns in it, repositories and things under home need a question; a
+named relative directory and temporary places need none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from enum import StrEnum
 
 from haltline.shell.marks import HOME, PRESENT, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.vocabulary import word_set
 
 
 class Zone(StrEnum):
@@ -33,33 +34,13 @@ class Zone(StrEnum):
     UNKNOWN = "unknown"  # the path depends on what nobody assigned
 
 
-_SYSTEM_DEEP = frozenset(
-    [
-        "bin",
-        "boot",
-        "dev",
-        "etc",
-        "lib",
-        "lib32",
-        "lib64",
-        "libx32",
-        "proc",
-        "sbin",
-        "sys",
-        "System",
-        "Library",
-        "usr",
-        "cores",
-        "Network",
-        "efi",
-    ]
+_SYSTEM_DEEP = word_set(
+    "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Library usr cores Network efi"
 )
-_SYSTEM_SHALLOW = frozenset(
-    ["var", "opt", "srv", "mnt", "media", "run", "snap", "nix", "private", "Applications", "Volumes"]
-)
+_SYSTEM_SHALLOW = word_set("var opt srv mnt media run snap nix private Applications Volumes")
 _SHALLOW_DEPTH = 1
 _USER_SOFTWARE = frozenset({"local", "src", "games", "share"})
-_VAR_STATE = frozenset(["lib", "log", "db", "spool", "mail", "backups"])
+_VAR_STATE = word_set("lib log db spool mail backups")
 _HOMES = frozenset({"home", "Users"})
 _TEMPORARY_ROOTS = (
     ("tmp",),
@@ -71,26 +52,7 @@ _TEMPORARY_ROOTS = (
     ("private", "var", "folders"),
     ("run", "user"),
 )
-_SINKS = frozenset(
-    [
-        "null",
-        "zero",
-        "full",
-        "tty",
-        "stdin",
-        "stdout",
-        "stderr",
-        "random",
-        "urandom",
-        "ptmx",
-        "console",
-        "fd",
-        "pts",
-        "tcp",
-        "udp",
-        "shm",
-    ]
-)
+_SINKS = word_set("null zero full tty stdin stdout stderr random urandom ptmx console fd pts tcp udp shm")
 _REPOSITORIES = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|\Z|(?=[^\\/]))")
 _DRIVE_ROOTS = frozenset(
@@ -100,7 +62,7 @@ _GLOB = re.compile(r"[*?\[]")
 _BROAD = re.compile(r"\.?[*?]+(?:\.[*?]+)?\Z|\.\[!?\^?\.\]\*?\Z|\.\.\?\*\Z")
 
 
-def zone(path: str, directory: str | None = None, home: str | None = None, cwd: str | None = None) -> Zone:  # noqa: C901  one decision after another, in the order of the reference
+def zone(path: str, directory: str | None = None, home: str | None = None, cwd: str | None = None) -> Zone:  # noqa: C901  decisions in the order of the reference
     """Return the kind of place that a path names.
 
     Args:
@@ -201,7 +163,7 @@ def _relative(path: str) -> Zone:
     return Zone.NAMED
 
 
-def _absolute(path: str, home: str | None, cwd: str | None) -> Zone:  # noqa: C901  likewise
+def _absolute(path: str, home: str | None, cwd: str | None) -> Zone:  # noqa: C901  decisions in the order of the reference
     parts = absolute_parts(path)
     if not parts or _GLOB.search(parts[0]):
         return Zone.ROOT
@@ -212,7 +174,7 @@ def _absolute(path: str, home: str | None, cwd: str | None) -> Zone:  # noqa: C9
             return _in_home(parts[len(root) :])
     first = parts[0]
     if first in _HOMES:
-        if len(parts) == 1 or (len(parts) == 2 and not inside_cwd):  # noqa: PLR2004  /home/name
+        if len(parts) == 1 or (len(parts) == 2 and not inside_cwd):  # noqa: PLR2004  the depth of the path
             return Zone.HOMES
         return (
             _relative("/".join(parts[len(absolute_parts(cwd or "")) :]))
@@ -249,13 +211,13 @@ def _device(parts: list[str]) -> Zone:
 def _system(parts: list[str]) -> Zone:
     first, depth = parts[0], len(parts)
     if first in _SYSTEM_DEEP:
-        if first == "usr" and depth > 2 and parts[1] in _USER_SOFTWARE:  # noqa: PLR2004  /usr/local/x
+        if first == "usr" and depth > 2 and parts[1] in _USER_SOFTWARE:  # noqa: PLR2004  the depth of the path
             return Zone.OUTSIDE
         return Zone.SYSTEM
     if first in _SYSTEM_SHALLOW:
-        if depth == _SHALLOW_DEPTH or (depth == 2 and _BROAD.match(parts[1])):  # noqa: PLR2004  /var/*
+        if depth == _SHALLOW_DEPTH or (depth == 2 and _BROAD.match(parts[1])):  # noqa: PLR2004  the depth of the path
             return Zone.SYSTEM
-        if first == "var" and parts[1] in _VAR_STATE and (depth == 2 or parts[1] == "lib"):  # noqa: PLR2004
+        if first == "var" and parts[1] in _VAR_STATE and (depth == 2 or parts[1] == "lib"):  # noqa: PLR2004  the depth of the path
             return Zone.SYSTEM
         return Zone.OUTSIDE
     return Zone.OUTSIDE

@@ -14,6 +14,7 @@ from haltline.shell.call import NETWORK, PIPED, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, UNKNOWN, display, without_marks
 from haltline.shell.paths import Zone, zone
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -24,7 +25,7 @@ MAX_COMMANDS = 500
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"`]|`.|\"\")*\"|[;|\n{}()&,]|#[^\n]*|(?:[^\s'\"`;|{}()&,]|`.)+|`\s", re.DOTALL
 )
-_REMOVES = frozenset(["remove-item", "ri", "rm", "del", "erase", "rd", "rmdir"])
+_REMOVES = word_set("remove-item ri rm del erase rd rmdir")
 _FETCHES = re.compile(
     r"\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|wget|curl|downloadstring|downloadfile|downloaddata|"
     r"start-bitstransfer|net\.webclient)\b",
@@ -35,7 +36,8 @@ _WINDOWS_HOME = re.compile(
     r"\$(?:env:(?:userprofile|homepath|home)|home)\b|%userprofile%|%homepath%", re.IGNORECASE
 )
 _WINDOWS_ROOT = re.compile(
-    r"\$env:(?:systemroot|windir|systemdrive|programfiles|programdata)\b|%(?:systemroot|windir|systemdrive|programfiles|programdata)%",
+    r"\$env:(?:systemroot|windir|systemdrive|programfiles|programdata)\b|%(?:systemroot|windir"
+    r"|systemdrive|programfiles|programdata)%",
     re.IGNORECASE,
 )
 _WINDOWS_TEMPORARY = re.compile(r"\$env:te?mp\b|%te?mp%", re.IGNORECASE)
@@ -114,7 +116,8 @@ def judge(engine: Engine, call: Call, text: str) -> None:
     """Report what a PowerShell text would do."""
     engine.charge(1 + len(text) // 256)
     engine.effect("execute", "powershell", call)
-    for number, words in enumerate(_commands(text)):
+    source = ""
+    for number, (words, piped) in enumerate(_commands(text)):
         if number >= MAX_COMMANDS:
             engine.report("limits.reached", call, "too many PowerShell commands")
             return
@@ -123,6 +126,9 @@ def judge(engine: Engine, call: Call, text: str) -> None:
         if name in _EVALUATES:
             _evaluates(engine, inner, words, text)
         elif name in _REMOVES:
+            if piped and not any(word[:1] not in "-/" for word in words[1:]):
+                inner.argv = [*words, source or "."]
+                inner.appended = True
             remove_item(engine, inner)
         elif name in ("start-process", "saps", "start") and len(words) > 1:
             engine.dispatch(
@@ -133,6 +139,7 @@ def judge(engine: Engine, call: Call, text: str) -> None:
             )
         else:
             engine.dispatch(inner)
+        source = next((word for word in words[1:] if word[:1] != "-"), "")
 
 
 def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
@@ -144,28 +151,31 @@ def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
         engine.unknown("code", "PowerShell text that is computed", call)
 
 
-def _commands(text: str) -> list[list[str]]:
-    result: list[list[str]] = []
+def _commands(text: str) -> list[tuple[list[str], bool]]:
+    """Return each command's words, and whether another command's output flows into it."""
+    result: list[tuple[list[str], bool]] = []
     current: list[str] = []
+    piped = False
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in ";|\n{}()&":
+        lexeme = match[0]
+        if lexeme in ";|\n{}()&":
             if current:
-                result.append(current)
+                result.append((current, piped))
+                piped = lexeme == "|"
             current = []
-        elif token[0] not in "#," and token != "`":
-            current.append(_unquoted(token))
+        elif lexeme[0] not in "#," and lexeme != "`":
+            current.append(_unquoted(lexeme))
     if current:
-        result.append(current)
+        result.append((current, piped))
     return result
 
 
-def _unquoted(token: str) -> str:
-    if token[0] == "'":
-        return token[1:-1].replace("''", "'")
-    if token[0] == '"':
-        return re.sub(r"`(.)", r"\1", token[1:-1], flags=re.DOTALL).replace('""', '"')
-    return re.sub(r"`(.)", r"\1", token, flags=re.DOTALL)
+def _unquoted(lexeme: str) -> str:
+    if lexeme[0] == "'":
+        return lexeme[1:-1].replace("''", "'")
+    if lexeme[0] == '"':
+        return re.sub(r"`(.)", r"\1", lexeme[1:-1], flags=re.DOTALL).replace('""', '"')
+    return re.sub(r"`(.)", r"\1", lexeme, flags=re.DOTALL)
 
 
 def remove_item(engine: Engine, call: Call) -> Flow | None:
@@ -192,8 +202,11 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
         if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM) and recursive:
             engine.report("windows.delete", call, display(target), decision="deny")
         elif (
-            recursive
-            and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
+            call.appended
+            or (
+                recursive
+                and (where not in (Zone.NAMED, Zone.TEMPORARY, Zone.NOWHERE) or name in ("del", "erase"))
+            )
         ) or where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM, Zone.HERE):
             engine.report("windows.delete", call, display(target))
     return Flow("", 0)

@@ -18,7 +18,7 @@ class Literal:
 
 
 class Parameter:
-    """`$name` or `${name<operator><argument>}`; `indirect` for `${!name}`, operator `#` first for a length."""
+    """`$name` or `${name<operator><argument>}`; `indirect` for `${!name}`, operator `#` for a length."""
 
     __slots__ = ("argument", "indirect", "name", "operator", "quoted")
 
@@ -137,7 +137,7 @@ class Compound:
 
 
 class Script:
-    """A list of commands, each with the connector that stands before it: `;`, `&`, `&&`, `||`, `|` or `|&`."""
+    """A list of commands, each with the connector before it: `;`, `&`, `&&`, `||`, `|` or `|&`."""
 
     __slots__ = ("items",)
 

@@ -1,9 +1,11 @@
-"""Which environment a command speaks to, where it says so: hosts, connection texts, contexts, profiles, branches."""
+"""Which environment a command speaks to, where its hosts, contexts, profiles or branches say so."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -31,12 +33,15 @@ _LOCAL = re.compile(
     r"(?:^|[/@=])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal)(?:[:/]|\Z)"
 )
 _OPTION = re.compile(
-    r"-{1,2}(?:profile|context|kube-context|env|environment|stage|namespace|n|cluster|project|p|host|h|hostname|url|dsn|"
-    r"database|database-url|dbname|d|server|s|stack|workspace|subscription|account|app|a|e|target|remote|resource-group|g|"
+    r"-{1,2}(?:profile|context|kube-context|env|environment|stage|namespace|n|cluster|project|p|host"
+    r"|h|hostname|url|dsn|"
+    r"database|database-url|dbname|d|server|s|stack|workspace|subscription|account|app|a|e|target"
+    r"|remote|resource-group|g|"
     r"db-instance-identifier|bucket|region|branch|instance|connection|name|var-file)(?:=(.*))?\Z"
 )
 _SETTING = re.compile(
-    r"(?:AWS_PROFILE|.*_ENV|ENV|ENVIRONMENT|STAGE|KUBECONFIG|.*DATABASE_URL|.*_DSN|.*_HOST|PGHOST|PGDATABASE|TF_WORKSPACE|.*PROJECT)\Z"
+    r"(?:AWS_PROFILE|.*_ENV|ENV|ENVIRONMENT|STAGE|KUBECONFIG|.*DATABASE_URL|.*_DSN|.*_HOST|PGHOST"
+    r"|PGDATABASE|TF_WORKSPACE|.*PROJECT)\Z"
 )
 _ADDRESS = re.compile(r"\w://|^[\w.-]+@[\w.-]+|^[\w-]+(?:\.[\w-]+)+(?::\d+)?\Z")
 _SPLIT = re.compile(r"[^a-z0-9]+")
@@ -99,31 +104,8 @@ def _in_words(argv: list[str]) -> str | None:
     return None
 
 
-_RESOURCE_TOOLS = frozenset(
-    [
-        "kubectl",
-        "helm",
-        "pulumi",
-        "heroku",
-        "fly",
-        "flyctl",
-        "railway",
-        "vercel",
-        "netlify",
-        "dropdb",
-        "createdb",
-        "terraform",
-        "gcloud",
-        "az",
-        "doctl",
-        "argocd",
-        "aws",
-        "psql",
-        "mysql",
-        "mongosh",
-        "mongo",
-        "pscale",
-        "neonctl",
-        "supabase",
-    ]
+_RESOURCE_TOOLS = word_set(
+    "kubectl helm pulumi heroku fly flyctl railway vercel netlify dropdb createdb terraform gcloud "
+    "az doctl argocd "
+    "aws psql mysql mongosh mongo pscale neonctl supabase"
 )

@@ -4,61 +4,15 @@ from __future__ import annotations
 
 from haltline.shell.scanner import scan
 from haltline.shell.syntax import Compound, Script, Simple, Substitution, Word
+from haltline.shell.vocabulary import word_set
 
-_SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash"])
-_SUBCOMMANDS = frozenset(
-    [
-        "git",
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "docker",
-        "podman",
-        "kubectl",
-        "helm",
-        "terraform",
-        "tofu",
-        "pulumi",
-        "aws",
-        "gcloud",
-        "az",
-        "gh",
-        "glab",
-        "cargo",
-        "go",
-        "pip",
-        "pip3",
-        "uv",
-        "poetry",
-        "conda",
-        "brew",
-        "apt",
-        "apt-get",
-        "dnf",
-        "yum",
-        "systemctl",
-        "service",
-        "rails",
-        "rake",
-        "bundle",
-        "make",
-        "mvn",
-        "gradle",
-        "dotnet",
-        "flutter",
-        "dart",
-        "alembic",
-        "prisma",
-        "heroku",
-        "fly",
-        "vercel",
-        "netlify",
-        "railway",
-        "supabase",
-        "firebase",
-        "doctl",
-    ]
+_SHELLS = word_set("sh bash zsh dash ksh mksh ash")
+_SUBCOMMANDS = word_set(
+    "git npm pnpm yarn bun docker podman kubectl helm terraform tofu pulumi aws gcloud az gh glab "
+    "cargo go pip pip3 uv "
+    "poetry conda brew apt apt-get dnf yum systemctl service rails rake bundle make mvn gradle "
+    "dotnet flutter dart "
+    "alembic prisma heroku fly vercel netlify railway supabase firebase doctl"
 )
 MAX_UNWRAP = 8
 
@@ -75,8 +29,10 @@ def lex(segment: str) -> list[str] | None:
     for _, node in found.script.items:
         if isinstance(node, Compound):
             return None
-        for assignment in node.assignments:
-            words.append(f"{assignment.name}{'+' if assignment.append else ''}={assignment.value.text}")
+        words.extend(
+            f"{assignment.name}{'+' if assignment.append else ''}={assignment.value.text}"
+            for assignment in node.assignments
+        )
         words.extend(word.text for word in node.words)
     return words
 
@@ -127,7 +83,7 @@ def strip_wrapper(command: str) -> str:
 
 
 def segments(command: str) -> list[str]:
-    """Return the segments of a command line; a `bash -c '…'` wrapper is replaced by the segments inside it."""
+    """Return a command line's segments; a `bash -c '…'` wrapper is replaced by the segments inside it."""
     return _segments(command, 0)
 
 
@@ -161,7 +117,7 @@ def command_prefix(command: str) -> str:
 
 
 def has_redirection(command: str) -> bool:
-    """Return whether anything in the command is redirected to or from a file, a descriptor or a here-document."""
+    """Return whether anything is redirected to or from a file, a descriptor or a here-document."""
     return any(node.redirections for node in _nodes(scan(command).script))
 
 

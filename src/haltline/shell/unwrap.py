@@ -1,14 +1,17 @@
-"""Wrappers: commands whose words are, or hold, another command. Their options are data (`rules/wrappers.json`)."""
+"""Wrappers: commands whose words are, or hold, another command; their options are data."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell.call import PIPED, SECRET, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known
-from haltline.shell.options import Grammar, parse
+from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.scanner import ansi_c
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +48,7 @@ def _grammar(name: str, spec: Mapping[str, Any]) -> Grammar:
     return grammar
 
 
-def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command
     """`sudo -u x command …`: options, settings and a number of own words come before the command."""
     argv = call.argv
     index = 1
@@ -53,7 +56,7 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if subcommands:
         found = _after(argv, subcommands, spec)
         if found is None:
-            return None
+            return _direct(engine, call, name, spec) if spec.get("direct") else None
         index = found
     options = parse(argv, _grammar(name, spec), index, first_word_ends=True)
     index = options.index
@@ -77,12 +80,24 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if argv[index] == "--":
         index += 1
     rest = argv[index:]
-    for option, value in options.given:
-        if option in ("-c", "--command") and value is None and spec.get("code") and rest:
-            return engine.run_text(rest[0], call.inner([], name), _fresh(call))
     if spec.get("join") or (spec.get("join_one") and len(rest) == 1):
         return engine.run_text(" ".join(rest), call.inner([], name), _fresh(call))
     return engine.dispatch(call.inner(rest, name)) if rest else flow
+
+
+_OWN_COMMANDS = word_set(
+    "rm ln link unlink env list ls exec create set test start why patch install add remove up update pack"
+)
+
+
+def _direct(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """`pnpm tool …`, `yarn tool …`: a word that is none of their own commands names a program."""
+    options = parse(call.argv, Grammar(spec.get("global", "")), first_word_ends=True)
+    rest = call.argv[options.index :]
+    program = engine.book.program(rest[0]) if rest and rest[0] not in _OWN_COMMANDS else None
+    if program is None or not (program.has_rules or program.detectors):
+        return None
+    return engine.dispatch(call.inner(rest, name))
 
 
 def _after(argv: list[str], subcommands: list[str], spec: Mapping[str, Any]) -> int | None:
@@ -114,9 +129,11 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     argv = call.argv
     options = parse(argv, _grammar(name, spec), first_word_ends=True)
     rest = argv[options.index :] or ["echo"]
-    replace = options.value("-I", "-J", "--replace") or ("{}" if options.has("-i", "--replace") else None)
+    replace: str | None = options.value("-I", "-J", "--replace") or (
+        "{}" if options.has("-i", "--replace") else None
+    )
     for word in argv[1 : options.index]:
-        if word.startswith("-i") and len(word) > 2:  # noqa: PLR2004  -i with its mark attached
+        if word.startswith("-i") and len(word) > 2:  # noqa: PLR2004  a mark is attached
             replace = word[2:]
     from_file = options.has("-a", "--arg-file")
     text = call.stdin.text if call.stdin is not None and not from_file else None
@@ -131,7 +148,7 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
         inner.argv = [word.replace(replace, UNKNOWN) for word in rest] if replace else [*rest, UNKNOWN]
         return engine.dispatch(inner)
     if replace is None:
-        inner.argv = rest + text.replace("\0", " ").split()[:MAX_ITEMS]
+        inner.argv = rest + _items(text, options)
         return engine.dispatch(inner)
     for line in text.splitlines()[:MAX_ITEMS]:
         one = call.inner([word.replace(replace, line) for word in rest], name)
@@ -140,16 +157,26 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     return Flow()
 
 
+def _items(text: str, options: Options) -> list[str]:
+    """Return the words that `xargs` reads: separated by blanks, or by the delimiter that it was given."""
+    delimiter = options.value("-d", "--delimiter")
+    if options.has("-0", "--null"):
+        delimiter = "\0"
+    if delimiter is None:
+        return text.split()[:MAX_ITEMS]
+    return [item for item in text.split(ansi_c(delimiter) or "\n") if item][:MAX_ITEMS]
+
+
 def _is_code(words: list[str], mark: str) -> bool:
     """Return whether a shell would take the replaced mark for its whole code."""
     return any(
         word == mark and before.startswith("-") and before.endswith("c")
-        for before, word in zip(words[1:], words[2:], strict=False)
+        for before, word in pairwise(words[1:])
     )
 
 
 def _parallel(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
-    """`parallel command ::: arguments`: with arguments on the line, from its input, or whole commands from there."""
+    """`parallel command ::: arguments`, with arguments or whole commands from its input as well."""
     argv = call.argv
     options = parse(argv, _grammar(name, spec), first_word_ends=True)
     rest = argv[options.index :]
@@ -183,6 +210,22 @@ def _parallel(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) ->
         one.via = inner.via
         engine.dispatch(one)
     return Flow()
+
+
+_REACHES_OUT = ("-v", "--volume", "--mount", "--volumes-from", "--privileged", "--device")
+
+
+def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """`docker exec` and `docker run`: in a new container without mounts, its own files are no loss."""
+    before = len(engine.verdicts)
+    flow = _words(engine, call, name, spec)
+    if "run" in call.argv[1:4] and not parse(call.argv, _grammar(name, spec)).has(*_REACHES_OUT):
+        engine.verdicts[before:] = [
+            verdict
+            for verdict in engine.verdicts[before:]
+            if not verdict[1].rule_id.startswith("filesystem.")
+        ]
+    return flow
 
 
 def _texts(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
@@ -299,6 +342,7 @@ _MODES = {
     "words": _words,
     "xargs": _xargs,
     "parallel": _parallel,
+    "container": _container,
     "texts": _texts,
     "debugger": _debugger,
     "editor": _editor,

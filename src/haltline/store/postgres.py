@@ -10,6 +10,7 @@ import asyncio
 import select
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -59,6 +60,20 @@ class _ConnectionLost(StoreUnavailable):
     """The connection broke before anything was committed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Engines:
+    """One pool of connections, and three ways to use them; made once, because making one takes 0.1 ms."""
+
+    write: AsyncEngine
+    snapshot: AsyncEngine
+    autocommit: AsyncEngine
+
+    @classmethod
+    def over(cls, engine: AsyncEngine) -> _Engines:
+        snapshot = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        return cls(engine, snapshot, engine.execution_options(isolation_level="AUTOCOMMIT"))
+
+
 class PostgresStore:
     """A PostgreSQL database.
 
@@ -73,11 +88,11 @@ class PostgresStore:
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._url = _parsed(url)
         self._clock = clock
-        self._engine: AsyncEngine | None = None
+        self._engines: _Engines | None = None
 
     async def start(self) -> None:
         """Connect, and bring the schema up to date."""
-        if self._engine is not None:
+        if self._engines is not None:
             return
         engine = self._new_engine()
         try:
@@ -86,18 +101,18 @@ class PostgresStore:
         except BaseException:
             await engine.dispose()
             raise
-        self._engine = engine
+        self._engines = _Engines.over(engine)
 
     async def close(self) -> None:
         """Close every connection."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            await engine.dispose()
+        engines, self._engines = self._engines, None
+        if engines is not None:
+            await engines.write.dispose()
 
     async def view(self, lookup: SessionLookup) -> SessionView:
         """Read what a check needs of a session."""
         quiet = await self._transact(
-            self._autocommitting(), lambda connection: transactions.view_if_quiet(connection, lookup)
+            self._started().autocommit, lambda connection: transactions.view_if_quiet(connection, lookup)
         )
         if quiet is not None:
             return quiet
@@ -193,30 +208,24 @@ class PostgresStore:
         sa.event.listen(engine.sync_engine, "checkout", _notice_hang_up)
         return engine
 
-    def _started(self) -> AsyncEngine:
-        if self._engine is None:
+    def _started(self) -> _Engines:
+        if self._engines is None:
             raise StoreUnavailable("The store is not started; call start() first")
-        return self._engine
-
-    def _autocommitting(self) -> AsyncEngine:
-        return self._started().execution_options(isolation_level="AUTOCOMMIT")
+        return self._engines
 
     async def _read(self, function: Callable[[sa.Connection], T]) -> T:
         """Run in one snapshot, so that what several statements read fits together."""
-        engine = self._started().execution_options(
-            isolation_level="REPEATABLE READ", postgresql_readonly=True
-        )
-        return await self._transact(engine, function)
+        return await self._transact(self._started().snapshot, function)
 
     async def _write(self, function: Callable[[sa.Connection], T]) -> T:
         """Run in a transaction, and again when PostgreSQL or another process's session says so."""
         for _ in range(_TRIES - 1):
             try:
-                return await self._transact(self._started(), function)
+                return await self._transact(self._started().write, function)
             except TryAgain:
                 continue
         try:
-            return await self._transact(self._started(), function)
+            return await self._transact(self._started().write, function)
         except TryAgain as error:
             raise StoreUnavailable(f"PostgreSQL: {error}") from error
 

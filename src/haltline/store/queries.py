@@ -20,7 +20,8 @@ from haltline.records import (
 from haltline.store import statements
 from haltline.store.port import ConditionTransition, KeyTransition
 from haltline.store.rows import canonical_id
-from haltline.store.transactions import Clock, now_of, reading, write
+from haltline.store.transactions import Clock, now_of, reading
+from haltline.store.writing import write
 
 if TYPE_CHECKING:
     import sqlalchemy as sa

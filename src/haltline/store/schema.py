@@ -33,10 +33,9 @@ UNANSWERED = "halt_events.acknowledged = FALSE AND halt_events.severity <> 'low'
 """A halt that waits for an answer."""
 
 OVERDUE_CANDIDATE = (
-    "halt_events.acknowledged = FALSE AND halt_events.resolution IS NULL"
-    " AND halt_events.escalate_at IS NOT NULL AND halt_events.severity <> 'low'"
+    "halt_events.resolution IS NULL AND halt_events.escalate_at IS NOT NULL AND halt_events.severity <> 'low'"
 )
-"""A halt that a sweep may claim once its `escalate_at` has passed."""
+"""A halt that a sweep may claim once its `escalate_at` has passed: without a resolution, unacknowledged."""
 
 STRIKE = "halt_events.attempt_count IS NOT NULL AND halt_events.previous_error IS NOT NULL"
 """A row that remembers the error of a failed attempt."""

@@ -17,7 +17,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -48,8 +48,8 @@ class Spool(Protocol):
     def claim(self) -> contextlib.AbstractContextManager[Claim]:
         """Take what waits, alone; what is not finished inside is there again afterwards."""
 
-    def finish(self, claim: Claim, count: int | None = None) -> None:
-        """Forget the first `count` of the claimed events, or all: they were handed over."""
+    def finish(self, claim: Claim, left: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Forget claimed events: they were handed over, except for what is left of them."""
 
 
 class FileSpool:
@@ -96,13 +96,12 @@ class FileSpool:
                     self.path.replace(self._claimed)
             yield self._read()
 
-    def finish(self, claim: Claim, count: int | None = None) -> None:
-        """Delete what was claimed, or keep the events that come after the first `count`.
+    def finish(self, claim: Claim, left: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Delete what was claimed, or keep what is left of it in its place.
 
         Raises:
             OSError: the disk did not take what is left; everything is still claimed.
         """
-        left = () if count is None else claim.events[count:]
         for file in claim.files:
             if left:
                 _rewrite(file, b"".join(map(_line, left)))
@@ -181,9 +180,9 @@ class MemorySpool:
         finally:
             self._claiming.release()
 
-    def finish(self, claim: Claim, count: int | None = None) -> None:
-        """Forget what was claimed, or its first `count` events."""
-        del self._lines[: len(claim.events) if count is None else count]
+    def finish(self, claim: Claim, left: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Forget what was claimed, and keep what is left of it in its place."""
+        self._lines[: len(claim.events)] = map(_line, left)
 
 
 def _line(event: Mapping[str, Any]) -> bytes:

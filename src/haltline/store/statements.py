@@ -242,8 +242,6 @@ cancel_messages = (
     )
     .values(cancelled_at=_now)
 )
-update_condition = schema.conditions.update().where(schema.conditions.c.id == sa.bindparam("condition_id"))
-insert_condition = schema.conditions.insert()
 revoke_key = (
     schema.principals.update()
     .where(schema.principals.c.id == sa.bindparam("key_id"), schema.principals.c.revoked_at.is_(None))
@@ -282,7 +280,7 @@ def list_halts(filters: frozenset[str]) -> tuple[sa.Select[Any], sa.Select[Any]]
         if name in filters
     ]
     if "unacknowledged" in filters:
-        conditions.append(sa.text("halt_events.acknowledged = FALSE"))
+        conditions.append(sa.text("NOT halt_events.acknowledged"))
     if "open" in filters:
         conditions.append(sa.text(schema.OPEN))
     page = (

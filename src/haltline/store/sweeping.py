@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from haltline.errors import StoreUnavailable
-from haltline.records import AuditEvent, Changes, SessionLookup
+from haltline.records import Changes, Session, SessionLookup
 from haltline.store import statements
 from haltline.store.audit import archive_event
 from haltline.store.port import Transition
-from haltline.store.rows import check_storable
-from haltline.store.transactions import Clock, append_audit, is_postgres, now_of, view, write_records
+from haltline.store.transactions import Clock, now_of, view
+from haltline.store.writing import is_postgres, write, write_all
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -73,19 +73,13 @@ def claim(
     """Run the transition for those of the sessions that are free and still have an overdue halt."""
     free = _free(connection, session_ids)
     now = now_of(connection, clock)
-    written: list[Changes] = []
-    events: list[AuditEvent] = []
+    parts: list[tuple[Changes, Session | None]] = []
     for session_id in free:
         seen = view(connection, SessionLookup(session_id=session_id))
-        if not any(halt.is_overdue_at(now) for halt in seen.open_halts):
-            continue  # another sweep or an answer came first
-        changes = transition(seen, now)
-        check_storable(changes)
-        write_records(connection, changes, seen.session, now)
-        events.extend(changes.audit)
-        written.append(changes)
-    append_audit(connection, events, now)
-    return written
+        if any(halt.is_overdue_at(now) for halt in seen.open_halts):  # no other sweep or answer came first
+            parts.append((transition(seen, now), seen.session))
+    write_all(connection, parts, now)
+    return [changes for changes, _ in parts]
 
 
 def _free(connection: sa.Connection, session_ids: list[str]) -> list[str]:
@@ -102,5 +96,6 @@ def archive(connection: sa.Connection, before: datetime, limit: int, actor: str,
         return 0
     connection.execute(statements.copy_to_archive, {"halt_ids": halt_ids})
     connection.execute(statements.delete_archived, {"halt_ids": halt_ids})
-    append_audit(connection, (archive_event(halt_ids, before, actor),), now_of(connection, clock))
+    moved = Changes(audit=(archive_event(halt_ids, before, actor),))
+    write(connection, moved, None, now_of(connection, clock))
     return len(halt_ids)

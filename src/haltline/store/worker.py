@@ -1,14 +1,15 @@
 """Threads for blocking calls that their caller may abandon.
 
 anyio's own worker threads are not daemons: one that hangs in a frozen disk keeps the interpreter from
-exiting. These are. A call whose caller was cancelled runs on unheeded in its thread, and the next call takes
-another one. Works under anyio on asyncio and on trio, from any number of event loops.
+exiting. These are. A call whose caller was cancelled runs on unheeded in its thread, or is interrupted, and
+the next call takes another one. Works under anyio on asyncio and on trio, from any number of event loops.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import os
 import queue
 import threading
@@ -18,18 +19,25 @@ from typing import Any, Generic, TypeVar
 
 import anyio
 
+from haltline.errors import Interrupted
+
 T = TypeVar("T")
 
 
 class _Call(Generic[T]):
-    """One call: what to run, whom to wake, and what came of it."""
+    """One call: what to run, whom to wake, and what came of it.
 
-    __slots__ = ("abandoned", "error", "function", "result", "wake")
+    `thread` is where it runs, while it does. `interrupted` says that this thread will end.
+    """
+
+    __slots__ = ("abandoned", "error", "function", "interrupted", "result", "thread", "wake")
 
     def __init__(self, function: Callable[[], T], wake: Callable[[], object]) -> None:
         self.function = function
         self.wake = wake
         self.abandoned = False
+        self.interrupted = False
+        self.thread: threading.Thread | None = None
         self.result: T | None = None
         self.error: BaseException | None = None
 
@@ -55,12 +63,23 @@ class Lanes:
         name: what the threads are called.
         limit: how many threads there may be, stuck ones included. When all are busy, calls wait.
         on_exit: run in each thread before it ends, to let go of what the thread holds.
+        interrupt: raise `Interrupted` in a function that was abandoned, at its next step in Python, and end
+            its thread. For functions that hold nothing: one that computes for ever takes the interpreter from
+            everybody else, and a few of those together make every answer late.
     """
 
-    def __init__(self, name: str, limit: int, on_exit: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        limit: int,
+        on_exit: Callable[[], None] | None = None,
+        *,
+        interrupt: bool = False,
+    ) -> None:
         self._name = name
         self._limit = limit
         self._on_exit = on_exit
+        self._interrupts = interrupt
         self._reset()
 
     def _reset(self) -> None:
@@ -69,12 +88,13 @@ class Lanes:
         self._queue: queue.SimpleQueue[_Call[Any] | None] = queue.SimpleQueue()
         self._outstanding = 0
         self._threads: list[threading.Thread] = []
+        self._interrupted: set[_Call[Any]] = set()
 
     async def run_abandonable(self, function: Callable[[], T]) -> T:
         """Run a function in a thread and return what it returns.
 
-        Cancelling the caller returns at once; the function, if it has begun, runs to its end unheeded, and if
-        it has not, never begins.
+        Cancelling the caller returns at once; the function, if it has begun, runs to its end unheeded unless
+        these lanes interrupt, and if it has not, never begins.
 
         Raises:
             BaseException: whatever the function raised.
@@ -87,6 +107,8 @@ class Lanes:
             await done.wait()
         except BaseException:
             call.abandoned = True
+            if self._interrupts:
+                self._interrupt(call)
             raise
         if call.error is not None:
             raise call.error
@@ -110,28 +132,79 @@ class Lanes:
         if os.getpid() != self._pid:  # threads do not survive a fork
             self._reset()
         with self._lock:
-            self._outstanding += 1
-            if len(self._threads) < min(self._outstanding, self._limit):
+            self._interrupt_again()
+            if len(self._threads) < min(self._outstanding + 1, self._limit):
                 self._start_thread()
+            self._outstanding += 1
             self._queue.put(call)
 
     def _start_thread(self) -> None:
         name = f"{self._name}-{len(self._threads)}"
         thread = threading.Thread(target=self._serve, args=(self._queue,), name=name, daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)
 
     def _serve(self, calls: queue.SimpleQueue[_Call[Any] | None]) -> None:
+        working = True
         try:
-            while (call := calls.get()) is not None:
-                call.run()
-                with self._lock:  # before the caller wakes: its next call shall find this thread free
-                    self._outstanding -= 1
-                call.tell()
-                del call  # results must not live on in an idle thread
+            while True:
+                try:
+                    if working:
+                        working = False
+                        self._work(calls)
+                    self._retire()
+                except Interrupted:  # it may come anywhere, and again, until this thread has retired
+                    continue
+                return
         finally:
             if self._on_exit is not None:
                 self._on_exit()
+
+    def _work(self, calls: queue.SimpleQueue[_Call[Any] | None]) -> None:
+        """Run calls until there are no more, or one was interrupted."""
+        while (call := calls.get()) is not None:
+            with self._lock:
+                call.thread = threading.current_thread()
+            call.run()
+            with self._lock:  # before the caller wakes: its next call shall find this thread free
+                if call.interrupted:
+                    return
+                call.thread = None
+                self._outstanding -= 1
+            call.tell()
+            del call  # results must not live on in an idle thread
+
+    def _retire(self) -> None:
+        """Forget this thread; after the first step, nothing more can interrupt it."""
+        me = threading.current_thread()
+        with self._lock:
+            _raise_in(threading.get_ident(), None)
+            ended = {call for call in self._interrupted if call.thread is me}
+            self._interrupted -= ended
+            self._outstanding -= len(ended)
+            if me in self._threads:
+                self._threads.remove(me)
+
+    def _interrupt(self, call: _Call[Any]) -> None:
+        """Interrupt a call, unless it has ended or not begun."""
+        with self._lock:
+            if call.thread is not None:
+                call.interrupted = True
+                self._interrupted.add(call)
+                self._interrupt_again()
+
+    def _interrupt_again(self) -> None:
+        """Interrupt whatever is to end and has not: Python drops what arrives while it collects garbage."""
+        for call in self._interrupted:
+            if call.thread is not None and call.thread.ident is not None:
+                _raise_in(call.thread.ident, Interrupted)
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Have a thread raise an exception at its next step in Python, or take that back."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
+    )
 
 
 def _scheduler() -> Callable[[Callable[[], None]], object]:

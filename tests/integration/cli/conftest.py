@@ -22,7 +22,7 @@ from haltline.blocking import Guardrail
 from haltline.domain import Principal, PrincipalKind
 from haltline.faces.cli import main
 
-SECONDS = 60
+SECONDS = 120
 """How long a process may take before its test fails."""
 
 PERSON = Principal(PrincipalKind.HUMAN, "maria")
@@ -75,6 +75,15 @@ class Place:
         )
         return Ended(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
 
+    def process_into_closed_pipe(self, *arguments: str) -> Ended:
+        """Run it with a standard output that nobody reads any more."""
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            return self.process(*arguments, capture_output=False, stdout=writing, stderr=subprocess.PIPE)
+        finally:
+            os.close(writing)
+
     def terminal(
         self, *arguments: str, type_in: str = "", environment: Mapping[str, str] | None = None
     ) -> Ended:
@@ -98,6 +107,25 @@ class Place:
             process.kill()
             process.wait()
             os.close(ours)
+
+    def half_terminal(self, *arguments: str, captured: str) -> int:
+        """Run it at a pseudo-terminal, but for one stream that is captured; return the exit code."""
+        ours, theirs = pty.openpty()
+        streams: dict[str, int] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        streams[captured] = subprocess.DEVNULL
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "haltline", *arguments],
+                env=self.environment,
+                cwd=self.folder,
+                timeout=SECONDS,
+                check=False,
+                **streams,  # type: ignore[call-overload]  # the names are those of the streams
+            )
+            return int(done.returncode)
+        finally:
+            os.close(ours)
+            os.close(theirs)
 
     def guardrail(self, principal: Principal = PERSON) -> Guardrail:
         return Guardrail.open(self.url, principal=principal)
@@ -134,7 +162,7 @@ def place(tmp_path: Path) -> Place:
     place = Place(tmp_path)
     # A busy machine is no failure here: what a deadline does is tested elsewhere.
     settings = tmp_path / "patient.yaml"
-    settings.write_text("deadline_seconds: 30\noperation_deadline_seconds: 30\n", encoding="utf-8")
+    settings.write_text("deadline_seconds: 60\noperation_deadline_seconds: 60\n", encoding="utf-8")
     place.environment = {
         **kept,
         "HOME": str(tmp_path),

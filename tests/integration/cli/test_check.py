@@ -361,7 +361,7 @@ sys.exit(main(["check", "--json", "--config", "settings.yaml", "--session", "s",
         env=place.environment,
         cwd=place.folder,
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 2
@@ -405,7 +405,7 @@ def test_closed_standard_output_is_a_halt(place: Place) -> None:
         ["/bin/sh", "-c", f'"{sys.executable}" -m haltline check --session s --operation x >&-'],
         env=place.environment,
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 2
@@ -425,7 +425,7 @@ def test_an_interrupt_while_it_reads_its_request_is_a_halt(place: Place) -> None
         process.stdin.write(b" " * 1_000_000)  # more than a pipe holds: when it is written, it is being read
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()

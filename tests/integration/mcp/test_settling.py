@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 
-from haltline import Guardrail
+from haltline import Guardrail, PrincipalKind
 
 pytestmark = pytest.mark.anyio
 
@@ -112,3 +117,25 @@ async def test_configuration_may_grant_agents_a_severity(
             claim = {"session_token": session, "halt_id": recorded["halt_id"], "resolution": "resolved"}
             answer = (await client.call_tool(ACKNOWLEDGE, claim)).structured_content
     assert (answer["confirmed"], answer["session_can_resume"]) == (confirmed, confirmed)
+
+
+async def test_the_command_serves_and_the_person_settles_at_the_command_line(
+    url: str, session: str, tmp_path: Path, person: Guardrail
+) -> None:
+    haltline = [sys.executable, "-m", "haltline"]
+    environment = {**os.environ, "HALTLINE_DATABASE": url, "HOME": str(tmp_path)}
+    server = StdioServerParameters(command=haltline[0], args=[*haltline[1:], "mcp"], env=environment)
+    key, _ = await person.create_key(PrincipalKind.HUMAN, "maria")
+    check = {"session_token": session, **ACTION}
+    async with Client(stdio_client(server), read_timeout_seconds=60) as client:
+        with anyio.fail_after(60):
+            (reason,) = (await client.call_tool(CHECK, check)).structured_content["halt_reasons"]
+            claim = {"session_token": session, "halt_id": reason["halt_id"], "resolution": "resolved"}
+            refusal = (await client.call_tool(ACKNOWLEDGE, claim)).structured_content
+            told = re.search(r"`haltline (ack [^`]+)`", " ".join(refusal["warnings"]))
+            assert told is not None
+            settle = [*haltline, *told[1].split(), "--notes", "go on"]
+            await anyio.run_process(settle, env={**environment, "HALTLINE_KEY": key})
+            after = (await client.call_tool(CHECK, check)).structured_content
+    assert after["should_halt"] is False
+    assert [(note["text"], note["by"]) for note in after["guidance"]] == [("go on", "human:maria")]

@@ -49,7 +49,7 @@ def test_the_catalogue_has_the_specifications_conditions_and_four_more() -> None
     assert len(CATALOGUE) == 24
 
 
-@pytest.mark.parametrize(("name", "expected"), {**SPECIFIED, **ADDED}.items(), ids={**SPECIFIED, **ADDED})
+@pytest.mark.parametrize(("name", "expected"), [*SPECIFIED.items(), *ADDED.items()], ids=[*SPECIFIED, *ADDED])
 def test_a_condition_has_its_type_severity_and_threshold(
     name: str, expected: tuple[str, str, dict[str, object]]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
-from judging import CRITICAL, HIGH, MEDIUM, changes, facts, found, judge, said
+from tests.unit.conditions.judging import CRITICAL, HIGH, MEDIUM, changes, facts, found, judge, said
 
 from haltline.conditions.facts import Facts
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fake_tokens import github
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.secrets.fake_tokens import github
 
 from haltline.conditions.catalogue import CATALOGUE, default_config
 from haltline.conditions.configuration import Configuration, parse_row, parse_rows

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_tokens import github
-from judging import CRITICAL, config, facts, judge
+from tests.unit.conditions.judging import CRITICAL, config, facts, judge
+from tests.unit.secrets.fake_tokens import github
 
 from haltline.conditions.catalogue import CATALOGUE
 from haltline.conditions.condition import MAX_QUOTE, finding, listed, quoted, times
@@ -73,7 +73,7 @@ def test_a_condition_that_raises_is_a_critical_finding_that_no_waiver_covers(
         "finding",
         finding(config(NAME), "text", {"set": {1}}),
         finding(config(NAME), "text", {"number": float("nan")}),
-        finding(config(NAME), "text", {1: "a", "b": 2}),
+        finding(config(NAME), "text", {1: "a", "b": 2}),  # type: ignore[dict-item]  # on purpose
     ],
 )
 def test_a_condition_that_returns_what_is_no_finding_is_a_failed_check(

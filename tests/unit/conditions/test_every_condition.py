@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_tokens import github
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.secrets.fake_tokens import github
 
 from haltline.conditions.catalogue import CATALOGUE, default_config
 from haltline.conditions.condition import ConditionConfig

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import changes, facts
+from tests.unit.conditions.judging import changes, facts
 
 import haltline.shell
 from haltline.conditions.facts import Action, Facts, ProposedChanges, normalise_path
@@ -190,15 +190,18 @@ def test_what_a_command_leaves_open_is_not_named() -> None:
 
 
 def test_a_command_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    analysed = []
+    analysed: list[str] = []
     analyze = haltline.shell.analyze
-    monkeypatch.setattr(
-        haltline.shell, "analyze", lambda text, **given: analysed.append(text) or analyze(text, **given)
-    )
+
+    def noted(text: str, **given: Any) -> Any:
+        analysed.append(text)
+        return analyze(text, **given)
+
+    monkeypatch.setattr(haltline.shell, "analyze", noted)
     of = facts("ls", "pwd")
-    assert not of.is_analysed
+    before = of.is_analysed
     assert [analysis.text for analysis in of.analyses] == ["ls", "pwd"]
-    assert of.is_analysed
+    assert (before, of.is_analysed) == (False, True)
     known = of.knowing(absent_files=frozenset({"a"}), real_paths={})
     assert known.analyses is of.analyses
     assert analysed == ["ls", "pwd"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fake_tokens import github
-from judging import CRITICAL, HIGH, LOW, MEDIUM, changes, facts, found, judge, said
+from tests.unit.conditions.judging import CRITICAL, HIGH, LOW, MEDIUM, changes, facts, found, judge, said
+from tests.unit.secrets.fake_tokens import github
 
 from haltline.conditions.facts import Facts
 from haltline.domain import Severity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from judging import CRITICAL, HIGH, MEDIUM, facts, found, judge, said
+from tests.unit.conditions.judging import CRITICAL, HIGH, MEDIUM, facts, found, judge, said
 
 from haltline.domain import Severity
 

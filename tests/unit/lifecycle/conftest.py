@@ -1,13 +1,7 @@
-"""Lets the tests of this folder import `world`, which stands beside them."""
-
-import sys
-from pathlib import Path
+"""A session in which nothing has happened yet."""
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from world import World
+from tests.unit.lifecycle.world import World
 
 
 @pytest.fixture

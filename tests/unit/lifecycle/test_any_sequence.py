@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from world import AGENT, BEN, MARIA, ROBOT, ROOT, World, new_halt
+from tests.unit.lifecycle.world import AGENT, BEN, MARIA, ROBOT, ROOT, World, new_halt
 
 from haltline import lifecycle
 from haltline.domain import HaltType, Principal, PrincipalKind, Resolution, SessionState, Severity

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from world import AGENT, BEN, MARIA, World, new_halt, new_id
+from tests.unit.lifecycle.world import AGENT, BEN, MARIA, World, new_halt, new_id
 
 from haltline import lifecycle
 from haltline.conditions.condition import ConditionConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from world import AGENT, BEN, MARIA, ROBOT, ROOT, START, World, new_halt, new_id
+from tests.unit.lifecycle.world import AGENT, BEN, MARIA, ROBOT, ROOT, START, World, new_halt, new_id
 
 from haltline import lifecycle
 from haltline.domain import Principal, Resolution, SessionState, Severity

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from world import AGENT, BEN, MARIA, ROBOT, ROOT, World, new_id
+from tests.unit.lifecycle.world import AGENT, BEN, MARIA, ROBOT, ROOT, World, new_id
 
 from haltline import lifecycle
 from haltline.domain import HaltType, Principal, Resolution, SessionState, Severity, utc_text
@@ -99,7 +100,7 @@ WAITING = pytest.mark.parametrize("waiting", [escalated, timed_out])
 @pytest.mark.parametrize("resolution", FINAL)
 @pytest.mark.parametrize("actor", [MARIA, ROOT], ids=str)
 def test_a_waiting_halt_is_settled_once_more_by_a_human(
-    world: World, waiting: type[Halt], resolution: Resolution, actor: Principal
+    world: World, waiting: Callable[..., Halt], resolution: Resolution, actor: Principal
 ) -> None:
     halt = world.settle(waiting(world), resolution, actor, notes="Looked")
     assert (halt.resolution, halt.acknowledged_by) == (resolution, str(actor))
@@ -112,7 +113,7 @@ def test_a_waiting_halt_is_settled_once_more_by_a_human(
 @pytest.mark.parametrize("actor", [AGENT, ROBOT], ids=str)
 @pytest.mark.parametrize("resolution", FINAL)
 def test_nobody_but_a_human_settles_a_waiting_halt(
-    world: World, waiting: type[Halt], actor: Principal, resolution: Resolution
+    world: World, waiting: Callable[..., Halt], actor: Principal, resolution: Resolution
 ) -> None:
     halt = waiting(world)
     with pytest.raises(NotPermitted, match="only a human"):
@@ -123,7 +124,9 @@ def test_nobody_but_a_human_settles_a_waiting_halt(
 
 @WAITING
 @pytest.mark.parametrize("actor", [MARIA, ROOT, ROBOT, AGENT], ids=str)
-def test_a_waiting_halt_is_not_escalated_again(world: World, waiting: type[Halt], actor: Principal) -> None:
+def test_a_waiting_halt_is_not_escalated_again(
+    world: World, waiting: Callable[..., Halt], actor: Principal
+) -> None:
     halt = waiting(world)
     with pytest.raises(AlreadySettled):
         world.settle(halt, ESCALATED, actor)
@@ -137,7 +140,7 @@ def test_the_refusal_of_a_timed_out_halt_says_that_nobody_answered(world: World)
 
 
 @WAITING
-def test_a_waiting_critical_halt_needs_caution_too(world: World, waiting: type[Halt]) -> None:
+def test_a_waiting_critical_halt_needs_caution_too(world: World, waiting: Callable[..., Halt]) -> None:
     halt = waiting(world, CRITICAL)
     with pytest.raises(InvalidInput):
         world.settle(halt, DISMISSED, MARIA)

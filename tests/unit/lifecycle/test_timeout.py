@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from world import MARIA, World, new_halt
+from tests.unit.lifecycle.world import MARIA, World, new_halt
 
 from haltline.domain import Resolution, SessionState, Severity, utc_text
 from haltline.records import Changes, MessageKind

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import fake_tokens as tokens
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.secrets import fake_tokens as tokens
 
 from haltline.secrets import KnownValues, configure_fingerprint_key, redact, scan
 from haltline.secrets.redaction import MINIMUM_REPEATED
@@ -142,3 +142,22 @@ def test_no_found_value_survives(text: str) -> None:
     clean = re.sub(r"«secret:[a-z0-9-]+:[0-9a-f]{6}»", "", redact(text))
     for hit in scan_text(text):
         assert len(hit.value) < MINIMUM_REPEATED or hit.value not in clean
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(TEXTS, max_size=6))
+def test_a_text_among_others_shows_what_it_shows_alone(texts: list[str]) -> None:
+    together = {(found.path[0], found.rule) for found in scan(texts) if "split" not in found.decoded}
+    alone = {
+        (index, found.rule)
+        for index, text in enumerate(texts)
+        for found in scan(text)
+        if "split" not in found.decoded
+    }
+    assert together >= alone
+
+
+def test_a_spaced_out_token_among_long_texts_is_masked() -> None:
+    value = ["ordinary sentences of ordinary length, over and over " * 20, " ".join(tokens.github())]
+    assert scan(redact(value)) == ()
+    assert redact(value)[1] != value[1]

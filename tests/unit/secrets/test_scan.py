@@ -3,8 +3,8 @@ from __future__ import annotations
 import string
 from typing import Any
 
-import fake_tokens as tokens
 import pytest
+from tests.unit.secrets import fake_tokens as tokens
 
 from haltline.secrets import KnownValues, SecretFinding, Tier, scan
 

@@ -44,19 +44,62 @@ async def test_one_call_after_another_stays_in_one_thread() -> None:
 
 async def test_abandoned_call_frees_its_caller_and_the_next_takes_another_lane() -> None:
     lanes, release, ended = Lanes("test", limit=2), threading.Event(), threading.Event()
+    begun = threading.Event()
 
     def stuck() -> None:
+        begun.set()
         release.wait(BOUND)
         ended.set()
 
-    with anyio.move_on_after(0.01) as scope:
-        await lanes.run_abandonable(stuck)
-    assert scope.cancelled_caught
+    async with anyio.create_task_group() as group:
+        group.start_soon(lanes.run_abandonable, stuck)
+        with anyio.fail_after(BOUND):
+            while not begun.is_set():
+                await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
     with anyio.fail_after(BOUND):
         assert await lanes.run_abandonable(lambda: "other lane") == "other lane"
     assert not ended.is_set()
     release.set()
     assert ended.wait(BOUND)
+    lanes.close(BOUND)
+
+
+async def test_abandoned_computation_is_interrupted_and_its_thread_ends() -> None:
+    lanes, begun, ended = Lanes("test", limit=1, interrupt=True), threading.Event(), threading.Event()
+
+    def endless() -> None:
+        try:
+            while True:
+                begun.set()
+        finally:
+            ended.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(lanes.run_abandonable, endless)
+        while not begun.is_set():
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert ended.wait(BOUND)
+    with anyio.fail_after(BOUND):
+        assert await lanes.run_abandonable(lambda: "free again") == "free again"
+    lanes.close(BOUND)
+
+
+async def test_interruption_that_comes_too_late_hits_no_other_call() -> None:
+    lanes = Lanes("test", limit=2, interrupt=True)
+    results: list[int] = []
+
+    async def call(number: int) -> None:
+        with anyio.move_on_after(0):  # gives up at its first wait, while the function runs or is done already
+            await lanes.run_abandonable(lambda: sum(range(number)))
+        results.append(await lanes.run_abandonable(lambda: number))
+
+    with anyio.fail_after(BOUND):
+        async with anyio.create_task_group() as group:
+            for number in range(300):
+                group.start_soon(call, number)
+    assert sorted(results) == list(range(300))
     lanes.close(BOUND)
 
 

@@ -60,7 +60,8 @@ def test_order_decides_which_is_the_later() -> None:
 def test_a_clause_has_typed_slots() -> None:
     [slot] = parse("Never push generated files to main until I say so")
     assert (slot.positive, slot.verb, slot.condition) == (False, "push", "until i say so")
-    assert (slot.object, slot.scope) == ({"generated"}, {"main"})
+    assert slot.object == {"generated"}
+    assert slot.scope == {"main"}
 
 
 def test_numbers_become_intervals() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ _WITH_VALUE = ("--database", "--config")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. Never raises."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _print_anything()
     if _is_check(given):
         return _check(given)
     return _command(given)
@@ -35,11 +33,13 @@ def _check(given: list[str]) -> int:
     try:
         return _verdict_of(given)
     except BaseException as error:  # noqa: BLE001 - nothing, not even an interrupt, may let an action pass
-        _print_refusal(error, as_json="--json" in given)
+        with contextlib.suppress(BaseException):  # a second interrupt among them: the exit code stands
+            _print_refusal(error, as_json="--json" in given)
         return failing.HALT
 
 
 def _verdict_of(given: list[str]) -> int:
+    _print_anything()
     from haltline.faces.cli.group import run  # noqa: PLC0415 - so that a failing import is a halt too
 
     outcome = run(given)
@@ -51,6 +51,8 @@ def _verdict_of(given: list[str]) -> int:
 
 
 def _print_refusal(error: BaseException, *, as_json: bool) -> None:
+    import json  # noqa: PLC0415 - 10 ms that the other calls do not need
+
     answer = failing.refusal(
         "bad_request" if isinstance(error, failing.UsageFault) else "check_failed", _sentence(error)
     )
@@ -66,6 +68,7 @@ def _print_refusal(error: BaseException, *, as_json: bool) -> None:
 def _command(given: list[str]) -> int:
     """Run any other command, and map its errors to exit codes."""
     try:
+        _print_anything()
         from haltline.faces.cli.group import run  # noqa: PLC0415 - likewise: a failing import gets a clear line
 
         outcome = run(given)
@@ -136,6 +139,6 @@ def _flush() -> None:
 
 
 def _abandon_output() -> None:
-    """Keep the interpreter from writing what cannot be written when it ends: it would change the exit code."""
+    """Keep the interpreter from writing what nobody can take when it ends: that changes the exit code."""
     with contextlib.suppress(Exception):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from haltline.errors import ConfigurationError, HaltlineError
+from haltline.errors import ConfigurationError, HaltlineError, NotPermitted
 from haltline.faces.caller import Need
 from haltline.faces.cli.failing import EXIT_CODES, FAILED, OK, CommandFailed
 from haltline.faces.cli.opening import run, settings_file, settings_of
@@ -20,7 +20,7 @@ from haltline.faces.cli.output import Output, moment
 from haltline.records import HaltQuery
 from haltline.secrets import redact
 from haltline.service import Guardrail
-from haltline.store import spool_beside
+from haltline.store import open_store, spool_beside
 from haltline.store.spool import FileSpool
 
 _HELP = f"""\
@@ -100,6 +100,7 @@ def _exposed(path: Path | None) -> str | None:
 
 def _of_spool(options: Options) -> Iterator[Note]:
     try:
+        open_store(options.database)  # says clearly when the URL is of no known form; opens nothing yet
         spool = spool_beside(options.database)
     except HaltlineError as error:
         yield Note("spool", "unknown", redact(str(error)))
@@ -123,6 +124,8 @@ def _of_spool(options: Options) -> Iterator[Note]:
 def _of_database(options: Options) -> list[Note]:
     try:
         return run(options, Need.READER, _look)
+    except NotPermitted:
+        raise
     except CommandFailed:
         return [Note("database", "not looked at, because the settings cannot be used")]
     except HaltlineError as error:

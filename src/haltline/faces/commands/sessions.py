@@ -88,7 +88,7 @@ def open_command(options: Options, agent: str) -> None:
     async def opened(guardrail: Guardrail) -> OpenSessionOutput:
         return await guardrail.open_session(agent)
 
-    session = run(options, Need.MEMBER, opened)
+    session = run(options, Need.ANYBODY, opened)
     output = Output(options)
     if output.is_json:
         output.json(session.model_dump(mode="json"))
@@ -113,7 +113,7 @@ def close_command(options: Options, session: str) -> None:
     async def close(guardrail: Guardrail) -> None:
         await guardrail.close_session(session)
 
-    run(options, Need.PERSON if by_id else Need.MEMBER, close)
+    run(options, Need.PERSON if by_id else Need.ANYBODY, close)
     output = Output(options)
     if output.is_json:
         output.json({"closed": True})

@@ -6,7 +6,7 @@ FORMATS = (
     Format(
         kind="jwt",
         literals=("eyJ",),
-        body=r"[A-Za-z0-9_-]{8,1500}(?:\.[A-Za-z0-9_-]{0,8000}){2,4}",
+        body=r"[A-Za-z0-9_-]{8,1500}+(?:\.[A-Za-z0-9_-]{0,8000}+){2,4}",
         validator="jwt",
         source="https://www.rfc-editor.org/rfc/rfc7519",
     ),

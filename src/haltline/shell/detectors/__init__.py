@@ -53,21 +53,52 @@ _BY_FUNCTION = {
     "git:runs": "git-rebase git-submodule git-bisect git-filter-branch",
     "git:remove": "git-rm",
     "databases:client": (
-        "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd usql pgcli "
-        "mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto"
+        "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd "
+        "usql pgcli "
+        "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto"
     ),
     "databases:document": "mongosh mongo",
     "databases:redis": "redis-cli valkey-cli keydb-cli",
     "credentials:reads": (
-        "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk gawk sed cut sort "
-        "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat source openssl diff vim vi "
-        "nano emacs view tee dd"
+        "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk "
+        "gawk sed cut sort "
+        "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat openssl diff vim vi "
+        "nano emacs view tee dd dig nslookup host ping drill"
     ),
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",
     "powershell:remove_item": "remove-item ri del erase rd rmdir",
     "powershell:evaluate": "iex invoke-expression",
+    "processes:kill": "kill",
     "selfprotect:haltline": "haltline",
 }
 
 DETECTORS = _table()
+
+# What must occur in a plain command of its own for a detector to report anything. A detector that is not
+# listed may always report. Most of these only hand data on, which matters to a program that is listed with
+# more.
+TRIGGERS = {
+    "detectors.builtins:echo": "(?!)",
+    "detectors.builtins:printf": "(?!)",
+    "detectors.builtins:cat": "(?!)",
+    "detectors.builtins:decode": "(?!)",
+    "detectors.builtins:passing": "(?!)",
+    "detectors.builtins:change_directory": "(?!)",
+    "detectors.builtins:declare": "=",
+    "detectors.builtins:alias": "=",
+    "detectors.builtins:read": "(?!)",
+    "detectors.builtins:unset": "(?!)",
+    "detectors.builtins:make_temporary": "(?!)",
+    "detectors.builtins:download": "(?!)",
+    "detectors.interpreters:awk": r"system|[|]",
+    "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
+    "detectors.find:fd": r" -x| -X|--exec",
+    "detectors.credentials:reads": (
+        r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc"
+        r"|\.npmrc|htpass|vault-"
+        r"|docker|\.env|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4"
+        r"|ookies|keychain|wallet"
+        r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
+    ),
+}

@@ -8,10 +8,11 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell import scanner
-from haltline.shell.call import NETWORK, PIPED, SECRET, Flow
-from haltline.shell.environment import TEMPORARY, Environment
+from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
+from haltline.shell.detectors.filesystem import written
+from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
 from haltline.shell.marks import PRESENT, UNKNOWN, known
-from haltline.shell.options import Grammar, parse
+from haltline.shell.options import Grammar, Options, parse
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -21,6 +22,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _FORMAT = re.compile(r"%(?:%|[-+ #0]*[0-9.]*([bqsdiouxXcfeg]))")
 _ECHO_OPTION = re.compile(r"-[neE]+\Z")
 _HEXADECIMAL = re.compile(r"[^0-9a-fA-F]+")
+_FEEDING = frozenset({"xargs", "parallel", "find", "fd"})
 MAX_OUTPUT = 32 * 1024
 
 
@@ -82,7 +84,7 @@ def cat(engine: Engine, call: Call) -> Flow:
         return call.stdin if call.stdin is not None else Flow(None, 0)
     flows = [(call.stdin or Flow()) if name == "-" else engine.file_flow(name, call) for name in names]
     texts = [flow.text for flow in flows]
-    taints = call.taints | PIPED
+    taints = call.taints | PIPED | SYSTEM_DATA
     for flow in flows:
         taints |= flow.taints
     return Flow("".join(text or "" for text in texts) if None not in texts else None, taints)
@@ -105,11 +107,11 @@ def passing(_engine: Engine, call: Call) -> Flow | None:
 
 
 def _translated(argv: list[str], text: str) -> str | None:
-    if argv[:1] == ["-d"] and len(argv) == 2:  # noqa: PLR2004  -d and its set
+    if argv[:1] == ["-d"] and len(argv) == 2:  # noqa: PLR2004  the words of one call
         return text.translate({ord(c): None for c in argv[1]}) if "[" not in argv[1] else None
-    if len(argv) != 2 or len(argv[0]) != len(argv[1]) or "[" in argv[0]:  # noqa: PLR2004  two sets
+    if len(argv) != 2 or len(argv[0]) != len(argv[1]) or "[" in argv[0]:  # noqa: PLR2004  the words of one call
         sets = [_range(word) for word in argv]
-        if len(sets) == 2 and sets[0] and len(sets[0]) == len(sets[1]):  # noqa: PLR2004  two sets
+        if len(sets) == 2 and sets[0] and len(sets[0]) == len(sets[1]):  # noqa: PLR2004  the words of one call
             return text.translate(str.maketrans(sets[0], sets[1]))
         return None
     return (
@@ -120,13 +122,11 @@ def _translated(argv: list[str], text: str) -> str | None:
 
 
 def _range(word: str) -> str:
-    return re.sub(
-        r"(.)-(.)",
-        lambda m: (
-            "".join(chr(c) for c in range(ord(m[1]), ord(m[2]) + 1)) if ord(m[2]) - ord(m[1]) < 128 else ""
-        ),
-        word.strip("[]"),
-    )
+    return re.sub(r"([ -~])-([ -~])", _between, word.strip("[]"))
+
+
+def _between(match: re.Match[str]) -> str:
+    return "".join(chr(code) for code in range(ord(match[1]), ord(match[2]) + 1))
 
 
 def decode(engine: Engine, call: Call) -> Flow | None:
@@ -134,7 +134,7 @@ def decode(engine: Engine, call: Call) -> Flow | None:
     name = call.argv[0].rpartition("/")[2]
     options = parse(call.argv, Grammar("-w -i -o -c -l -s --wrap --output --input"))
     decoding = options.has("-d", "-D", "--decode") if name != "xxd" else options.has("-r", "-revert")
-    engine.effect("read", None, call)
+    _writes_out(engine, call, name, options)
     if not decoding:
         return None
     source = engine.file_flow(options.words[0], call) if options.words else call.stdin
@@ -154,6 +154,17 @@ def decode(engine: Engine, call: Call) -> Flow | None:
     except (binascii.Error, ValueError):
         return Flow(None, taints)
     return Flow(raw.decode("utf-8", "replace"), taints)
+
+
+def _writes_out(engine: Engine, call: Call, name: str, options: Options) -> None:
+    """Record the file that a coder writes to, where it is given one."""
+    target = options.value("-o", "--output")
+    if name == "xxd" and len(options.words) > 1:
+        target = options.words[1]
+    if target is None:
+        engine.effect("read", None, call)
+    else:
+        written(engine, call, target, overwrites=True)
 
 
 def change_directory(engine: Engine, call: Call) -> Flow:
@@ -180,7 +191,7 @@ def evaluate(engine: Engine, call: Call) -> Flow:
     if call.taints & NETWORK:
         engine.report("interpreters.network-code", call)
     if not known(text) and not text.strip(UNKNOWN + PRESENT + " "):
-        if call.appended:
+        if call.appended or not _FEEDING.isdisjoint(call.via):
             engine.report("interpreters.pipe-to-shell", call, "eval")
         engine.unknown("code", "eval of text that the command line does not decide", call)
         return Flow(None, call.taints)
@@ -189,7 +200,7 @@ def evaluate(engine: Engine, call: Call) -> Flow:
 
 def source(engine: Engine, call: Call) -> Flow:
     """`source` runs a file's text in the same shell."""
-    if len(call.argv) < 2:  # noqa: PLR2004  no file
+    if len(call.argv) < 2:  # noqa: PLR2004  the words of one call
         return Flow("", 0)
     flow = engine.file_flow(call.argv[1], call)
     if flow.taints & NETWORK:
@@ -215,8 +226,6 @@ def declare(engine: Engine, call: Call) -> Flow:
         name, equals, value = word.partition("=")
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
-            from haltline.shell.engine import RUN_BY_NAME  # noqa: PLC0415  the engine imports this module's family
-
             if value and name in RUN_BY_NAME:
                 engine.run_text(value, call.inner([], name), Environment())
     engine.effect("read", None, call)
@@ -280,7 +289,8 @@ def make_temporary(engine: Engine, call: Call) -> Flow:
 def download(engine: Engine, call: Call) -> Flow:
     """`curl` and `wget` bring content from the network, to their output or to a file."""
     curl = call.argv[0].rpartition("/")[2] == "curl"
-    options = parse(call.argv, _CURL if curl else _WGET)
+    program = engine.book.program("curl" if curl else "wget")
+    options = parse(call.argv, program.grammar if program is not None else Grammar())
     engine.effect("network_in", options.words[0] if options.words else None, call)
     flow = Flow(None, NETWORK | PIPED)
     targets = options.all_values("-o", "--output") if curl else options.all_values("-O", "--output-document")
@@ -290,15 +300,3 @@ def download(engine: Engine, call: Call) -> Flow:
         if target != "-":
             engine.files[engine.located(target, call.environment)] = flow
     return flow
-
-
-_CURL = Grammar(
-    "-o -d -X -H -F -u -A -e -b -c -T -K -m -w -x -y -Y -z -r -Q -C -E -U -P -t --output --data --request --header --form "
-    "--user --user-agent --referer --cookie --cookie-jar --upload-file --config --max-time --write-out --proxy "
-    "--range --quote --data-raw --data-binary --data-urlencode --json --url --cacert --cert --key --retry "
-    "--connect-timeout --resolve --interface --limit-rate --max-filesize --retry-delay --retry-max-time --connect-to"
-)
-_WGET = Grammar(
-    "-O -o -a -P -t -T -w -Q -U -i -e --output-document --output-file --directory-prefix --tries --timeout --wait "
-    "--user-agent --header --post-data --post-file --method --body-data --body-file --user --password --input-file"
-)

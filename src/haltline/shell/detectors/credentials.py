@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import SECRET, Flow
-from haltline.shell.marks import HOME, display
+from haltline.shell.call import SECRET, SYSTEM_DATA, Flow
+from haltline.shell.detectors import TRIGGERS
+from haltline.shell.marks import HOME, UNKNOWN, display
 from haltline.shell.options import Grammar, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -18,29 +20,32 @@ _FILE = re.compile(
     r"\.ssh(?:/?\Z|/(?!known_hosts|config\Z|authorized_keys|[^/]*\.pub\Z)[^/]+\Z)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?\Z"
     r"|\.aws(?:/?\Z|/credentials\Z)|\.azure/[^/]*(?:token|profile)[^/]*\Z"
-    r"|\.(?:netrc|pgpass|my\.cnf|git-credentials|pypirc|npmrc|htpasswd|vault-token|dockercfg|s3cfg|boto)\Z|_netrc\Z"
-    r"|\.env\*?(?:\.(?!example\Z|sample\Z|template\Z|dist\Z|schema\Z|defaults?\Z|test\Z|ci\Z)[\w*-]+)*\Z|\.envrc\Z"
-    r"|\.kube/config\Z|\.docker/config\.json\Z|\.gnupg(?:/.*)?\Z|\.config/gh/hosts\.yml\Z|\.config/gcloud/.+\Z"
+    r"|\.(?:netrc|pgpass|my\.cnf|git-credentials|pypirc|npmrc|htpasswd|vault-token|dockercfg|s3cfg"
+    r"|boto)\Z|_netrc\Z"
+    r"|\.env\*?(?:\.(?!example\Z|sample\Z|template\Z|dist\Z|schema\Z|defaults?\Z|test\Z"
+    r"|ci\Z)[\w*-]+)*\Z|\.envrc\Z"
+    r"|\.kube/config\Z|\.docker/config\.json\Z|\.gnupg(?:/.*)?\Z|\.config/gh/hosts\.yml\Z"
+    r"|\.config/gcloud/.+\Z"
     r"|\.cargo/credentials(?:\.toml)?\Z|\.terraform\.d/credentials\.tfrc\.json\Z|\.gem/credentials\Z"
-    r"|(?:etc/)?(?:shadow|gshadow|master\.passwd)\Z|(?:kubeconfig|credentials\.json|service[-_]account[\w-]*\.json)\Z"
+    r"|(?:etc/)?(?:shadow|gshadow|master\.passwd)\Z|(?:kubeconfig|credentials\.json"
+    r"|service[-_]account[\w-]*\.json)\Z"
     r"|proc/(?:\d+|self|\*|\x00|\x02)/environ\Z"
-    r"|Login Data\Z|logins\.json\Z|key4\.db\Z|cookies\.sqlite\Z|Cookies\Z|login\.keychain(?:-db)?\Z|wallet\.dat\Z"
+    r"|Login Data\Z|logins\.json\Z|key4\.db\Z|cookies\.sqlite\Z|Cookies\Z|login\.keychain(?:-db)?\Z"
+    r"|wallet\.dat\Z"
+    r"|\.(?:bash|zsh|sh|python|psql|mysql|node_repl|rediscli)_history\Z"
     r"|[^/]*\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)\Z|[^/]*_?private[-_]?key[^/]*\Z"
     r")"
 )
-_HINT = re.compile(
-    r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc|\.npmrc|htpass|vault-|docker|\.env"
-    r"|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4|ookies|keychain|wallet|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
-)
-_PATTERN_FIRST = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq"])
-_SENDS = frozenset(["curl", "wget", "nc", "ncat", "netcat", "socat", "scp", "sftp", "rsync"])
+_HINT = re.compile(TRIGGERS["detectors.credentials:reads"])
+_PATTERN_FIRST = word_set("grep egrep fgrep rg ag sed awk gawk jq yq")
+_SENDS = word_set("curl wget nc ncat netcat socat scp sftp rsync")
+_NAMES_HOSTS = word_set("dig nslookup host ping drill kdig getent")
 _COPIES = frozenset({"cp", "tee", "dd"})
+_ACCOUNTS = re.compile(r"(?:^|[@=<])/etc/(?:passwd|group|hosts|sudoers)\Z")
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root)[^/]*\.pem\Z", re.IGNORECASE)
 _ASKS = re.compile(r"token|secret|passw|credential|api.?key|private|auth", re.IGNORECASE)
 _GREP = Grammar("-e -f -A -B -C -m --include --exclude --exclude-dir -g -t -T --regexp --file --glob --type")
-_KEY_OPTIONS = frozenset(
-    ["-i", "--key", "--cert", "--cacert", "-E", "--identity", "--private-key", "-inkey", "-CAfile", "-CAkey"]
-)
+_KEY_OPTIONS = word_set("-i --key --cert --cacert -E --identity --private-key -inkey -CAfile -CAkey")
 
 
 def is_credential(path: str) -> bool:
@@ -66,10 +71,13 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     if call.taints & SECRET and name in _SENDS:
         engine.report("credentials.send", call, name)
         return None
+    if call.taints & SYSTEM_DATA and _carries(name, argv):
+        engine.report("credentials.send", call, name)
+        return None
     if _HINT.search(" ".join(argv)) is None:
         return None
     paths = _paths(name, argv)
-    found = [path for path in paths if is_credential(path)]
+    found = [path for path in paths if is_credential(path) or (name in _SENDS and _ACCOUNTS.search(path))]
     if not found:
         return None
     target = " ".join(display(path) for path in found)
@@ -80,6 +88,13 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     else:
         engine.report("credentials.read", call, target)
     return Flow(None, SECRET)
+
+
+def _carries(name: str, argv: list[str]) -> bool:
+    """Return whether an address holds a part that was read from a file."""
+    if name in _NAMES_HOSTS:
+        return any(UNKNOWN in word and "." in word for word in argv[1:])
+    return name in _SENDS and any(UNKNOWN in word and "://" in word for word in argv[1:])
 
 
 def _paths(name: str, argv: list[str]) -> list[str]:

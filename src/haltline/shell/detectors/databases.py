@@ -1,4 +1,4 @@
-"""Database clients: the statements that they are given in an option, as a word, in a file or through their input."""
+"""Database clients: the statements that they get in an option, as a word, from a file or their input."""
 
 from __future__ import annotations
 
@@ -29,13 +29,19 @@ _TEXT_OPTIONS = (
 )
 _FILE_OPTIONS = ("-f", "--file", "--queries-file", "-i", "--input-file", "-init")
 _CLIENT = Grammar(
-    "-c -e -q -Q -f -d -h -p -U -u -P -H -i -D -n -s -S -a -w -o -L -v -k -b --command --execute --query --file --dbname "
-    "--host --port --username --user --password --database --queries-file --format --set --variable --separator --sql "
+    "-c -e -q -Q -f -d -h -p -U -u -P -H -i -D -n -s -S -a -w -o -L -v -k -b --command --execute "
+    "--query --file --dbname "
+    "--host --port --username --user --password --database --queries-file --format --set --variable "
+    "--separator --sql "
     "--statement --input-file --init-file --url --project_id --location --account --warehouse --role"
 )
-_JOINED = frozenset({"sqlite3", "sqlite", "duckdb"})
+_JOINED = frozenset({"sqlite3", "sqlite", "duckdb", "influx"})
+_MYSQL = Grammar(
+    "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file --init-command"
+)
 _SQLITE = Grammar(
-    "-cmd -init -separator -nullvalue -newline -maxsize -mmap -pagecache -lookaside -heap -vfs -A -c -s -f",
+    "-cmd -init -execute -database -host -port -username -password -separator -nullvalue -newline "
+    "-maxsize -mmap -pagecache -lookaside -heap -vfs -A -c -s -f",
     joined=True,
 )
 
@@ -44,15 +50,16 @@ def client(engine: Engine, call: Call) -> Flow | None:
     """Judge the SQL that a client is given."""
     name = call.argv[0].rpartition("/")[2]
     embedded = name in _JOINED
-    options = parse(call.argv, _SQLITE if embedded else _CLIENT)
+    grammar = _SQLITE if embedded else _MYSQL if name in ("mysql", "mariadb", "mycli") else _CLIENT
+    options = parse(call.argv, grammar)
     texts = (
-        options.all_values(*_TEXT_OPTIONS, "-cmd")
+        options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
         if name not in ("mysql", "mariadb")
         else options.all_values("-e", "--execute")
     )
     if name in ("psql", "pgcli", "usql"):
         texts = options.all_values("-c", "--command")
-    if embedded:
+    if embedded and name != "influx":
         texts.extend(options.words[1:])
     elif name in ("bq", "turso", "cockroach", "wrangler"):
         texts.extend(word for word in options.words if " " in word)
@@ -63,7 +70,7 @@ def client(engine: Engine, call: Call) -> Flow | None:
         own_file(engine, call, options.words[0])
     for text in texts:
         sql.judge(engine, call, text)
-    files = options.all_values(*_FILE_OPTIONS) if name not in ("wrangler",) else options.all_values("--file")
+    files = options.all_values(*_FILE_OPTIONS) if name != "wrangler" else options.all_values("--file")
     for path in files:
         _file(engine, call, path, engine.file_flow(path, call))
     if not texts and not files and call.stdin is not None:

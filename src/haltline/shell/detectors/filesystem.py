@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import Flow
+from haltline.shell.call import COMPUTED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.marks import HOME, UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
@@ -21,9 +21,16 @@ _CRITICAL_FILE = re.compile(
     r"/etc/(?:passwd|shadow|group|gshadow|sudoers|fstab)\Z|/boot/|/(?:usr/)?s?bin/[^/]+\Z"
 )
 _SOURCES = frozenset({"src", "source", "sources", "migrations"})
+_GENERATED = re.compile(
+    r"\*\.(?:egg-info|dist-info|pyc|pyo|o|obj|a|so|class|log|tmp|temp|bak|orig|rej|swp|whl"
+    r"|tsbuildinfo|gcda|gcno|profraw)/?\Z"
+)
+_IMAGE = re.compile(r"\.(?:img|bin|raw|iso|dat|swap|qcow2|vmdk|vdi)\Z")
 _STARTUP = re.compile(
-    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|bash_logout|gitconfig|npmrc)"
-    r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/|/\.config/systemd/|/autostart/"
+    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|zlogin|bash_logout"
+    r"|gitconfig|npmrc)"
+    r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/"
+    r"|/\.config/systemd/|/autostart/"
 )
 _REMOVE_VALUES = Grammar("-n -s --size --iterations --random-source --preserve-root=")
 
@@ -58,7 +65,7 @@ def remove(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
-def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone, in the order of the reference
+def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone
     """Judge the deletion of one target."""
     if own_file(engine, call, target):
         return
@@ -77,9 +84,9 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
         engine.report("filesystem.delete-here", call, shown)
     elif where is Zone.REPOSITORY and recursive:
         engine.report("filesystem.delete-repository", call, shown)
-    elif where is Zone.PATTERN and recursive:
+    elif where is Zone.PATTERN and recursive and not _GENERATED.search(target):
         engine.report("filesystem.delete-here", call, shown)
-    elif call.appended and where not in _HARMLESS:
+    elif (call.appended or (call.taints & COMPUTED and where is Zone.UNKNOWN)) and where not in _HARMLESS:
         engine.report("filesystem.delete-listed", call)
     elif not recursive or where in _HARMLESS:
         return
@@ -153,6 +160,8 @@ def move(engine: Engine, call: Call) -> Flow:
             engine.report("filesystem.move-system", call, display(source))
     if target and target != "/dev/null":
         written(engine, call, target, overwrites=True)
+        if "/dev/null" in sources:
+            truncated(engine, call, target)
     return Flow("", 0)
 
 
@@ -185,7 +194,8 @@ def _dd(engine: Engine, call: Call) -> Flow | None:
     if target is None:
         return None
     written(engine, call, target, overwrites=True)
-    if operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom")):
+    empties = operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom"))
+    if empties and not _IMAGE.search(target):
         truncated(engine, call, target)
     return Flow("", 0)
 
@@ -222,7 +232,31 @@ def _ln(engine: Engine, call: Call) -> Flow | None:
 
 
 _SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
-_SED_EXECUTES = re.compile(r"\bs(.)(?:[^\\]|\\.)*?\1(?:[^\\]|\\.)*?\1[gpiIm0-9]*e")
+_SED_WRITES = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s*[^\s;}]")
+_SED_SUBSTITUTION = re.compile(r"(?:^|[;{}\s/0-9$])s([^\w\s\\])")
+_SED_FLAGS = re.compile(r"[gpiImMew0-9]*")
+
+
+def _sed_executes(script: str) -> bool:
+    """Return whether a substitution has the flag that runs its result as a command."""
+    match = _SED_SUBSTITUTION.search(script)
+    while match is not None:
+        end = _after_delimiter(script, _after_delimiter(script, match.end(), match[1]), match[1])
+        flags = _SED_FLAGS.match(script, end)
+        if flags is not None and "e" in flags[0]:
+            return True
+        match = _SED_SUBSTITUTION.search(script, end)
+    return False
+
+
+def _after_delimiter(script: str, i: int, delimiter: str) -> int:
+    while i < len(script):
+        if script[i] == "\\":
+            i += 1
+        elif script[i] == delimiter:
+            return i + 1
+        i += 1
+    return len(script)
 
 
 def _sed(engine: Engine, call: Call) -> Flow | None:
@@ -235,13 +269,14 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
         match = _SED_RUNS.search(script)
         if match is not None:
             engine.run_text(match[1], call.inner([], "sed"))
-        elif _SED_EXECUTES.search(script):
+        elif _sed_executes(script):
             engine.report("interpreters.pipe-to-shell", call, "sed")
     if any(option in ("-i", "--in-place") for option, _ in options.given):
         for target in words:
             written(engine, call, target, overwrites=True)
         return Flow("", 0)
-    engine.effect("read", " ".join(words) or None, call)
+    writes = any(_SED_WRITES.search(script) for script in scripts)
+    engine.effect("write" if writes else "read", " ".join(words) or None, call)
     return None
 
 

@@ -9,87 +9,27 @@ from haltline.shell.detectors.filesystem import place, written
 from haltline.shell.marks import PRESENT, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import Zone
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
 _GLOBAL = frozenset({"-H", "-L", "-P"})
-_ONE_VALUE = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-lname",
-        "-ilname",
-        "-type",
-        "-xtype",
-        "-size",
-        "-mtime",
-        "-atime",
-        "-ctime",
-        "-mmin",
-        "-amin",
-        "-cmin",
-        "-newer",
-        "-anewer",
-        "-cnewer",
-        "-user",
-        "-group",
-        "-uid",
-        "-gid",
-        "-perm",
-        "-links",
-        "-inum",
-        "-samefile",
-        "-maxdepth",
-        "-mindepth",
-        "-printf",
-        "-fstype",
-        "-used",
-        "-context",
-        "-regextype",
-        "-newermt",
-        "-newerct",
-        "-newerat",
-        "-D",
-        "-files0-from",
-        "-fls",
-        "-fprint",
-        "-fprint0",
-        "-flags",
-        "-Bmin",
-        "-Btime",
-        "-since",
-        "-xattrname",
-    ]
+_ONE_VALUE = word_set(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype "
+    "-size -mtime -atime "
+    "-ctime -mmin -amin -cmin -newer -anewer -cnewer -user -group -uid -gid -perm -links -inum "
+    "-samefile -maxdepth "
+    "-mindepth -printf -fstype -used -context -regextype -newermt -newerct -newerat -D -files0-from "
+    "-fls -fprint "
+    "-fprint0 -flags -Bmin -Btime -since -xattrname"
 )
 _WRITES = frozenset({"-fls", "-fprint", "-fprint0", "-fprintf"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-_NARROWS = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-regex",
-        "-iregex",
-        "-wholename",
-        "-newer",
-        "-mtime",
-        "-mmin",
-        "-size",
-        "-user",
-        "-inum",
-        "-samefile",
-        "-lname",
-        "-empty",
-    ]
+_NARROWS = word_set(
+    "-name -iname -path -ipath -regex -iregex -wholename -newer -mtime -mmin -size -user -inum "
+    "-samefile -lname -empty"
 )
 
 
@@ -167,9 +107,7 @@ def _runs(engine: Engine, call: Call, starts: list[str], i: int) -> int:
     return end + 1
 
 
-_INTERPRETERS = frozenset(
-    ["sh", "bash", "zsh", "dash", "ksh", "python", "python2", "python3", "node", "perl", "ruby", "php"]
-)
+_INTERPRETERS = word_set("sh bash zsh dash ksh python python2 python3 node perl ruby php")
 
 
 def fd(engine: Engine, call: Call) -> Flow:

@@ -1,4 +1,4 @@
-"""Git: global options and aliases are taken off, then each subcommand is judged as the program `git-<name>`."""
+"""Git: without global options and aliases, each subcommand is judged as the program `git-<name>`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from haltline.shell.call import Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -16,19 +17,9 @@ if TYPE_CHECKING:
 _GLOBAL = Grammar(
     "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source"
 )
-_RUN_BY_SETTING = frozenset(
-    [
-        "core.sshcommand",
-        "core.pager",
-        "core.editor",
-        "core.fsmonitor",
-        "core.askpass",
-        "sequence.editor",
-        "diff.external",
-        "credential.helper",
-        "gpg.program",
-        "ssh.variant",
-    ]
+_RUN_BY_SETTING = word_set(
+    "core.sshcommand core.pager core.editor core.fsmonitor core.askpass sequence.editor diff.external "
+    "credential.helper gpg.program ssh.variant"
 )
 _TRANSPORTS = frozenset({"fetch", "pull", "push", "clone", "ls-remote", "remote-update"})
 
@@ -56,7 +47,7 @@ def git(engine: Engine, call: Call) -> Flow | None:
     return subcommand(engine, call, rest)
 
 
-def _alias(engine: Engine, call: Call, value: str, rest: list[str]) -> Flow:
+def _alias(engine: Engine, call: Call, value: str, rest: list[str]) -> Flow | None:
     engine.report("git.alias", call, value)
     if value.startswith("!"):
         return engine.run_text(value[1:], call.inner([], "git"), Environment())
@@ -106,11 +97,8 @@ def push(engine: Engine, call: Call) -> Flow | None:
     )
     if options.has("--mirror", "--prune"):
         engine.report("git.push-mirror", call, target)
-    elif forced:
+    elif forced or (not options.words and ("--force-with-lease", None) in options.given):
         engine.report("git.push-force", call, target)
-    elif any(option.startswith("--force-with-l") for option in given) and not options.words:
-        if not any(option.startswith("--force-with-l") and value for option, value in options.given):
-            engine.report("git.push-force", call, target)
     if options.has("-d", "--delete") or any(
         spec.startswith((":", "+:")) and spec != ":" for spec in refspecs
     ):
@@ -119,7 +107,7 @@ def push(engine: Engine, call: Call) -> Flow | None:
 
 
 def _means_force(option: str) -> bool:
-    return len(option) >= 5 and "--force".startswith(option)  # noqa: PLR2004  --for is the shortest
+    return len(option) >= 5 and "--force".startswith(option)  # noqa: PLR2004  as many as it takes
 
 
 _CHECKOUT = Grammar("-b -B --orphan -U --unified --inter-hunk-context --conflict --pathspec-from-file")
@@ -192,7 +180,7 @@ def configure(engine: Engine, call: Call) -> Flow | None:
         words = words[1:] if words[0] == "set" else []
     if (
         options.has("--get", "--get-all", "--list", "-l", "--get-regexp", "--unset", "--unset-all")
-        or len(words) < 2
+        or len(words) < 2  # noqa: PLR2004  as many as it takes
     ):
         engine.effect("read", None, call)
         return Flow(None, 0)

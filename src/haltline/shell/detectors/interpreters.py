@@ -84,17 +84,14 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
         return Flow(None, 0)
     if stdin.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    elif stdin.taints & PIPED or stdin.text is None:
+    elif stdin.taints & PIPED:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     if stdin.text is None:
-        engine.unknown("code", "shell text that flows in", call)
+        engine.unknown("script", stdin.source or "shell text that flows in", call)
         return Flow(None, stdin.taints)
     inner = call.inner([], call.argv[0])
     inner.stdin = None
-    flow = engine.run_text(stdin.text, inner, Environment())
-    if not stdin.taints & PIPED and call.argv[0] != "":
-        return flow
-    return flow
+    return engine.run_text(stdin.text, inner, Environment())
 
 
 _CODE = {
@@ -204,16 +201,19 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
         return Flow(None, 0)
     if stdin.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    elif stdin.taints & PIPED or stdin.text is None:
+    elif stdin.taints & PIPED:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     if stdin.text is not None:
         _judge(engine, call, judge, stdin.text)
+    else:
+        engine.unknown("script", stdin.source or "code that flows in", call)
     return Flow(None, PIPED | stdin.taints)
 
 
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
-_AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]*\|\s*"((?:[^"\\]|\\.)*)"')
-_AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]*\|(?!\|)\s*[^"\s|]')
+_AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]{0,300}\|\s*"((?:[^"\\]|\\.)*)"')
+_AWK_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]{0,300}\|(?!\|)\s*[^"\s|]')
 
 
 def awk(engine: Engine, call: Call) -> Flow | None:
@@ -222,15 +222,15 @@ def awk(engine: Engine, call: Call) -> Flow | None:
     if options.has("-f", "--file") or not options.words:
         return None
     program = options.words[0]
-    engine.effect("read", None, call)
+    engine.effect("write" if ">" in _AWK_STRING.sub("", program) else "read", None, call)
     if "system" not in program and "|" not in program:
         return None
-    from haltline.shell.scanner import ansi_c  # noqa: PLC0415  only where a program runs something
+    from haltline.shell.scanner import ansi_c  # noqa: PLC0415  loaded only where it is needed
 
     for pattern in (_AWK_COMMAND, _AWK_PIPE):
         for match in pattern.finditer(program):
             text = next(group for group in match.groups() if group is not None)
             engine.run_text(ansi_c(text), call.inner([], "awk"), Environment())
-    if _AWK_DYNAMIC.search(program):
+    if _AWK_DYNAMIC.search(_AWK_STRING.sub('""', program)):
         engine.report("interpreters.pipe-to-shell", call, "awk")
     return None

@@ -8,46 +8,34 @@ from typing import TYPE_CHECKING
 from haltline.shell.call import Flow
 from haltline.shell.marks import HOME, display
 from haltline.shell.options import Grammar, parse
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
 _OWN_FILES = re.compile(
-    r"(?:^|/)(?:\.haltline|(?:\.local/(?:share|state)|\.config|\.cache|Application Support|var/(?:lib|log)|etc|"
+    r"(?:^|/)(?:\.haltline|(?:\.local/(?:share|state)|\.config|\.cache|Application Support|var/(?:lib"
+    r"|log)|etc|"
     r"AppData/\w+)/haltline)(?:/|\Z)|(?:^|/)haltline\.(?:db|sqlite3?|toml|ya?ml)(?:-wal|-shm)?\Z"
 )
+_OWN_HINT = re.compile(r"haltline|\.claude|\.codex|\.gemini|\.cursor")
 _RUNTIME_SETTINGS = re.compile(
-    r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/)|\.codex/(?:config\.toml|hooks)|\.gemini/settings\.json|"
+    r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/)|\.codex/(?:config\.toml|hooks)"
+    r"|\.gemini/settings\.json|"
     r"\.cursor/hooks\.json)"
 )
-_READS = frozenset(
-    [
-        "check",
-        "halts",
-        "show",
-        "explain",
-        "doctor",
-        "status",
-        "version",
-        "help",
-        "rules",
-        "hook",
-        "mcp",
-        "serve",
-        "console",
-    ]
-)
-_SETTLES = frozenset(
-    ["ack", "acknowledge", "resolve", "dismiss", "escalate", "strikes", "reset", "sessions", "session"]
-)
-_READING_VERBS = frozenset(["get", "list", "show", "test", "verify", "export", "path"])
+_READS = word_set("check halts show explain doctor status version help rules hook mcp serve console")
+_SETTLES = word_set("ack acknowledge resolve dismiss escalate strikes reset sessions session")
+_READING_VERBS = word_set("get list show test verify export path")
 
 
 def own_file(engine: Engine, call: Call, path: str) -> bool:
     """Report a change to Haltline's own files, or to settings that decide whether its hooks run."""
-    spelled = path.replace("\\", "/")
     directory = call.environment.directory
+    if _OWN_HINT.search(path) is None and (directory is None or _OWN_HINT.search(directory) is None):
+        return False
+    spelled = path.replace("\\", "/")
     if directory is not None and spelled[:1] not in ("/", HOME):
         spelled = directory + "/" + spelled
     if _OWN_FILES.search(spelled):

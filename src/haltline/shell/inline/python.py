@@ -8,41 +8,28 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, UNKNOWN, without_marks
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
-MAX_LENGTH = 64 * 1024
-MAX_NODES = 20_000
+MAX_LENGTH = 32 * 1024
+MAX_NODES = 8_000
 
-_SHELL = frozenset(
-    [
-        "os.system",
-        "os.popen",
-        "subprocess.getoutput",
-        "subprocess.getstatusoutput",
-        "commands.getoutput",
-        "pty.spawn",
-        "asyncio.create_subprocess_shell",
-    ]
+_SHELL = word_set(
+    "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn "
+    "asyncio.create_subprocess_shell"
 )
-_RUN = frozenset(
-    [
-        "subprocess.run",
-        "subprocess.call",
-        "subprocess.check_call",
-        "subprocess.check_output",
-        "subprocess.Popen",
-        "asyncio.create_subprocess_exec",
-    ]
+_RUN = word_set(
+    "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen "
+    "asyncio.create_subprocess_exec"
 )
-_EXEC = frozenset(
-    ["os.execv", "os.execvp", "os.execl", "os.execlp", "os.spawnl", "os.spawnv", "os.posix_spawn"]
-)
-_TREE = frozenset(["shutil.rmtree", "distutils.dir_util.remove_tree", "send2trash.send2trash"])
-_ONE = frozenset(["os.remove", "os.unlink", "os.rmdir", "os.removedirs"])
-_EVALUATE = frozenset(["eval", "exec", "compile", "__import__"])
+_EXEC = word_set("os.execv os.execvp os.execl os.execlp os.spawnl os.spawnv os.posix_spawn")
+_TREE = word_set("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash")
+_ONE = word_set("os.remove os.unlink os.rmdir os.removedirs")
+_EVALUATE = word_set("eval exec compile __import__")
+_LISTING = ("glob", "listdir", "walk(", "iterdir", "scandir")
 _FETCH = ("urlopen", "requests.get", "httpx.get")
 
 
@@ -58,14 +45,16 @@ def judge(engine: Engine, call: Call, code: str) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         _unparsed(engine, call, code)
         return
-    visitor = _Visitor(engine, call)
-    nodes = 0
-    for node in ast.walk(tree):
-        nodes += 1
+    visitor = _Visitor(engine, call, code)
+    for nodes, node in enumerate(ast.walk(tree)):
         if nodes > MAX_NODES:
             engine.report("limits.reached", call, "inline code is too large")
             return
         visitor.visit_one(node)
+    if "socket" in code and (
+        "dup2" in code or "pty.spawn" in code or "/bin/sh" in code or "/bin/bash" in code
+    ):
+        engine.report("machine.reverse-shell", call)
     if not visitor.found:
         engine.effect("execute", "python", call)
 
@@ -83,11 +72,12 @@ def _unparsed(engine: Engine, call: Call, code: str) -> None:
 
 
 class _Visitor:
-    __slots__ = ("call", "engine", "found", "names", "strings")
+    __slots__ = ("call", "engine", "found", "lists", "names", "strings")
 
-    def __init__(self, engine: Engine, call: Call) -> None:
+    def __init__(self, engine: Engine, call: Call, code: str) -> None:
         self.engine = engine
         self.call = call
+        self.lists = any(name in code for name in _LISTING)
         self.names: dict[str, str] = {}
         self.strings: dict[str, str] = {}
         self.found = False
@@ -138,7 +128,7 @@ class _Visitor:
         elif name.endswith((".execute", ".executescript", ".executemany")):
             text = self.string(first)
             if text is not None:
-                from haltline.shell.inline import sql  # noqa: PLC0415  only where code holds SQL
+                from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
 
                 sql.judge(self.engine, self.call, text)
 
@@ -155,8 +145,8 @@ class _Visitor:
             self.found = True
 
     def open(self, node: ast.Call, name: str, first: ast.expr | None) -> None:
-        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  only where code opens files
-        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  likewise
+        from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  loaded only where it is needed
+        from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  loaded only where it is needed
 
         method = name.rpartition(".")[2]
         is_path_method = isinstance(node.func, ast.Attribute) and name not in ("io.open", "codecs.open")
@@ -216,12 +206,16 @@ class _Visitor:
         self.run_text(None)
 
     def delete(self, path: str | None, *, recursive: bool) -> None:
-        from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  only where code deletes
+        from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
         self.found = True
         target = UNKNOWN if path is None else path
         self.engine.effect("delete", path, self.call, recursive=recursive, reversible=False)
-        deleted(self.engine, self.call, target, recursive=recursive, force=True)
+        call = self.call
+        if path is None and self.lists:
+            call = call.inner(call.argv, "python")
+            call.appended = True
+        deleted(self.engine, call, target, recursive=recursive, force=True)
 
     def dotted(self, node: ast.AST) -> str:
         if isinstance(node, ast.Name):
@@ -285,7 +279,7 @@ class _Visitor:
         if name == "os.path.join" and values and None not in values:
             return "/".join(value or "" for value in values)
         if name.endswith("b64decode") and values and values[0] is not None:
-            import base64  # noqa: PLC0415  only where code decodes
+            import base64  # noqa: PLC0415  loaded only where it is needed
 
             try:
                 return base64.b64decode(values[0] + "=" * (-len(values[0]) % 4)).decode("utf-8", "replace")

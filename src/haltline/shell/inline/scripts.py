@@ -1,7 +1,7 @@
 """JavaScript, Perl, Ruby, PHP and others: the calls that run or delete, found conservatively by their names.
 
-Text inside string literals that is no argument of such a call is not looked at; a call whose argument is computed
-is reported, because nobody can say what it does.
+Text inside string literals that is no argument of such a call is not looked at; a call whose argument is
+computed is reported, because nobody can say what it does.
 """
 
 from __future__ import annotations
@@ -21,6 +21,12 @@ MAX_LENGTH = 64 * 1024
 
 _STRING = r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"""
 _ARRAY = re.compile(_STRING)
+_NEXT = re.compile(r"\s*,\s*" + _STRING, re.DOTALL)
+_CONNECTS = re.compile(
+    r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket", re.IGNORECASE
+)
+_SHELL_PATH = re.compile(r"/bin/(?:ba|z|da|k)?sh\b|cmd\.exe")
+MAX_ARGUMENTS = 64
 
 
 class _Language:
@@ -28,13 +34,13 @@ class _Language:
 
     def __init__(self, name: str, run: str, delete: str, run_list: str = "", text: str = "") -> None:
         self.name = name
-        self.run = re.compile(rf"(?<![\w$.>])(?:{run})\s*\(?\s*{_STRING}", re.DOTALL)
+        self.run = re.compile(rf"(?<![\w$>])(?:{run})\s*\(?\s*{_STRING}", re.DOTALL)
         self.delete = re.compile(
-            rf"(?<![\w$>])(?:{delete})\s*\(?\s*(?:{_STRING}|([\w$*./~<-]+(?:\s*\([^)]*\)|\s+q?[qw]?\([^)]*\))?))",
+            rf"(?<![\w$>])(?:{delete})\s*\(?\s*(?:{_STRING}|([\w$*./~<-]{{1,200}}(?:\s*\([^)]{{0,200}}\)|\s+q?[qw]?\([^)]{{0,200}}\))?))",
             re.DOTALL,
         )
         self.run_list = (
-            re.compile(rf"(?:{run_list})\s*\(\s*{_STRING}\s*,\s*\[([^\]]*)\]", re.DOTALL)
+            re.compile(rf"(?<![\w$])(?:{run_list})\s*\(\s*{_STRING}\s*,\s*\[([^\]]*)\]", re.DOTALL)
             if run_list
             else None
         )
@@ -43,9 +49,10 @@ class _Language:
 
 _JAVASCRIPT = _Language(
     "node",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:execSync|exec|execPromise|\$)",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:rmSync|rmdirSync|unlinkSync|rm|rmdir|unlink|removeSync|emptyDirSync|rimraf(?:\.sync)?|Deno\.remove(?:Sync)?)",
-    r"(?:[\w$]+(?:\([^()]*\))?\.)*(?:spawnSync|spawn|execFileSync|execFile)",
+    r"execSync|exec|execPromise|\$",
+    r"(?:rmSync|rmdirSync|unlinkSync|rm|rmdir|unlink|removeSync"
+    r"|emptyDirSync|rimraf(?:\.sync)?|Deno\.remove(?:Sync)?)",
+    r"spawnSync|spawn|execFileSync|execFile",
 )
 _PERL = _Language(
     "perl",
@@ -56,7 +63,8 @@ _PERL = _Language(
 _RUBY = _Language(
     "ruby",
     r"(?:Kernel\.)?(?:system|exec|spawn)|IO\.popen|Open3\.\w+",
-    r"(?:FileUtils\.)?(?:rm_rf|rm_r|rm_f|remove_dir|remove_entry|rmtree)|FileUtils\.rm|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete)",
+    r"(?:FileUtils\.)?(?:rm_rf|rm_r|rm_f|remove_dir|remove_entry|rmtree)|FileUtils\.rm"
+    r"|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete)",
     text=r"`([^`]*)`|%x\s*[({\[]([^)}\]]*)[)}\]]",
 )
 _PHP = _Language(
@@ -80,7 +88,7 @@ def perl(engine: Engine, call: Call, code: str) -> None:
 
 
 def ruby(engine: Engine, call: Call, code: str) -> None:
-    """Report what a Ruby text would do; text that is a shell command and no Ruby is judged as one too."""
+    """Report what a Ruby text would do."""
     _judge(engine, call, code, _RUBY)
 
 
@@ -100,8 +108,14 @@ def _judge(engine: Engine, call: Call, code: str, language: _Language) -> None:
         engine.report("limits.reached", call, "inline code is too long")
         return
     inner = call.inner([], language.name)
+    if _CONNECTS.search(code) and _SHELL_PATH.search(code):
+        engine.report("machine.reverse-shell", call)
     for match in language.run.finditer(code):
-        engine.run_text(_text(match), inner, Environment())
+        words = [_text(match), *_following(code, match.end())]
+        if len(words) > 1:
+            engine.dispatch(call.inner(words, language.name))
+        else:
+            engine.run_text(words[0], inner, Environment())
     if language.run_list is not None:
         for match in language.run_list.finditer(code):
             program = next(group for group in match.groups()[:3] if group is not None)
@@ -116,12 +130,22 @@ def _judge(engine: Engine, call: Call, code: str, language: _Language) -> None:
         _delete(engine, call, match, code)
 
 
+def _following(code: str, position: int) -> list[str]:
+    """Return the further string arguments of a call: with them, no shell comes between."""
+    words: list[str] = []
+    match = _NEXT.match(code, position)
+    while match is not None and len(words) < MAX_ARGUMENTS:
+        words.append(_text(match))
+        match = _NEXT.match(code, match.end())
+    return words
+
+
 def _text(match: re.Match[str]) -> str:
     return ansi_c(next((group for group in match.groups()[:3] if group is not None), ""))
 
 
 def _delete(engine: Engine, call: Call, match: re.Match[str], code: str) -> None:
-    from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  only where code deletes
+    from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
     computed = match.groups()[3]
     if computed is not None:

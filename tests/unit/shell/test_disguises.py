@@ -1,0 +1,183 @@
+"""However a command is written, it is judged by what it runs."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from haltline.shell import analyze, classify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMANDS = {
+    "root": ["rm", "-rf", "/"],
+    "home": ["rm", "-rf", "/home/carol"],
+    "disk": ["dd", "if=/dev/zero", "of=/dev/nvme0n1"],
+    "format": ["mkfs.xfs", "/dev/sdb1"],
+    "history": ["git", "push", "--force", "origin", "trunk"],
+    "changes": ["git", "reset", "--hard", "HEAD~2"],
+    "cluster": ["kubectl", "delete", "namespace", "shop"],
+    "infrastructure": ["terraform", "destroy", "-auto-approve"],
+    "database": ["psql", "-c", "DROP DATABASE shop"],
+    "permissions": ["chmod", "-R", "777", "/usr"],
+    "volumes": ["docker", "volume", "prune", "-f"],
+    "power": ["shutdown", "-h", "now"],
+}
+
+
+def plain(argv: list[str]) -> str:
+    return shlex.join(argv)
+
+
+def wrapped(before: str, after: str = "") -> Callable[[list[str]], str]:
+    return lambda argv: f"{before}{plain(argv)}{after}"
+
+
+def quoted(before: str, after: str = "") -> Callable[[list[str]], str]:
+    return lambda argv: f"{before}{shlex.quote(plain(argv))}{after}"
+
+
+def renamed(change: Callable[[str], str]) -> Callable[[list[str]], str]:
+    return lambda argv: " ".join([change(argv[0]), *map(shlex.quote, argv[1:])])
+
+
+def encoded(argv: list[str]) -> str:
+    return f"echo {base64.b64encode(plain(argv).encode()).decode()} | base64 -d | sh"
+
+
+def hexadecimal(argv: list[str]) -> str:
+    return f"echo {plain(argv).encode().hex()} | xxd -r -p | bash"
+
+
+def ansi(argv: list[str]) -> str:
+    return " ".join("$'" + "".join(f"\\x{ord(c):02x}" for c in word) + "'" for word in argv)
+
+
+def octal(argv: list[str]) -> str:
+    return " ".join("$'" + "".join(f"\\{ord(c):03o}" for c in word) + "'" for word in argv)
+
+
+def separated(argv: list[str]) -> str:
+    return "${IFS}".join(shlex.quote(word) for word in argv)
+
+
+def awk(argv: list[str]) -> str:
+    inner = plain(argv).replace('"', '\\"').replace("'", "'\\''")
+    return f"awk 'BEGIN{{system(\"{inner}\")}}'"
+
+
+DISGUISES: dict[str, Callable[[list[str]], str]] = {
+    "as written": plain,
+    "after true": wrapped("true; "),
+    "after a newline": wrapped("ls\n"),
+    "in the background": wrapped("", " &"),
+    "backslash-newline inside the word": renamed(lambda word: word[0] + "\\\n" + word[1:]),
+    "empty quotes inside the word": renamed(lambda word: word[0] + "''" + word[1:]),
+    "double quotes": renamed(lambda word: f'"{word}"'),
+    "a backslash": renamed(lambda word: word[0] + "\\" + word[1:]),
+    "a leading backslash": renamed(lambda word: "\\" + word),
+    "ANSI-C quotes": ansi,
+    "octal escapes": octal,
+    "separators from IFS": separated,
+    "a variable": lambda argv: f'c={argv[0]}; "$c" ' + plain(argv[1:]),
+    "two variables": lambda argv: f"a={argv[0][0]} b={argv[0][1:]}; $a$b " + plain(argv[1:]),
+    "a variable with the whole": quoted("x=", '; eval "$x"'),
+    "a default value": lambda argv: f"${{nothing:-{argv[0]}}} " + plain(argv[1:]),
+    "printf": lambda argv: f"$(printf %s {argv[0]}) " + plain(argv[1:]),
+    "backticks": lambda argv: f"`echo {argv[0]}` " + plain(argv[1:]),
+    "reversed": lambda argv: f"$(echo {argv[0][::-1]} | rev) " + plain(argv[1:]),
+    "by path": renamed(lambda word: "/usr/bin/" + word),
+    "command": wrapped("command "),
+    "builtin command": wrapped("builtin command "),
+    "exec": wrapped("exec "),
+    "eval": quoted("eval "),
+    "sh -c": quoted("sh -c "),
+    "bash -lc": quoted("bash -lc "),
+    "sh -c in sh -c": lambda argv: "sh -c " + shlex.quote("bash -c " + shlex.quote(plain(argv))),
+    "sh -c after &&": quoted("ls && sh -c "),
+    "awk": awk,
+    "base64": encoded,
+    "hexadecimal": hexadecimal,
+    "xargs": lambda argv: f"printf '%s' {shlex.quote(argv[-1])} | xargs -d '\\n' " + plain(argv[:-1]),
+    "xargs sh -c": lambda argv: "echo x | xargs sh -c " + shlex.quote(plain(argv)),
+    "braces": lambda argv: "{" + ",".join(shlex.quote(word) for word in argv) + "}",
+    "subshell": wrapped("(", ")"),
+    "group": wrapped("{ ", "; }"),
+    "if": wrapped("if true; then ", "; fi"),
+    "condition": wrapped("if ", "; then :; fi"),
+    "else": wrapped("if x; then y; else ", "; fi"),
+    "for": wrapped("for i in 1; do ", "; done"),
+    "while": wrapped("while :; do ", "; done"),
+    "case": wrapped("case x in x) ", ";; esac"),
+    "function": wrapped("f() { ", "; }; f"),
+    "function with arguments": lambda argv: 'f() { "$@"; }; f ' + plain(argv),
+    "alias": quoted("alias g=", "\ng"),
+    "process substitution": wrapped("cat <(", ")"),
+    "substitution in quotes": wrapped('echo "$(', ')"'),
+    "substitution in a message": wrapped('git commit -m "x $(', ')"'),
+    "backticks in an argument": wrapped("echo `", "`"),
+    "arithmetic": wrapped("echo $(( $(", ") + 1 ))"),
+    "parameter default": wrapped("echo ${x:-$(", ")}"),
+    "test": wrapped("[[ -n $(", ") ]]"),
+    "here-document into a shell": wrapped("bash <<'E'\n", "\nE\n"),
+    "here-document through cat": wrapped("cat <<'E' | sh\n", "\nE\n"),
+    "here-string": quoted("bash <<< "),
+    "substitution in a here-document": wrapped("cat <<E\n$(", ")\nE\n"),
+    "time": wrapped("time "),
+    "coproc": wrapped("coproc "),
+    "negated": wrapped("! "),
+    "sudo": wrapped("sudo "),
+    "sudo -u": wrapped("sudo -u root -E "),
+    "env": wrapped("env "),
+    "env -i": wrapped("env -i PATH=/bin "),
+    "env -S": quoted("env -S "),
+    "an assignment": wrapped("LANG=C "),
+    "nice": wrapped("nice -n 5 "),
+    "timeout": wrapped("timeout -k 1 --signal=KILL 5 "),
+    "nohup": wrapped("nohup ", " &"),
+    "setsid": wrapped("setsid -w "),
+    "stdbuf": wrapped("stdbuf -oL "),
+    "parallel": lambda argv: f"parallel {plain(argv[:-1])} ::: {shlex.quote(argv[-1])}",
+    "find -exec": lambda argv: f"find . -maxdepth 0 -exec {plain(argv)} \\;",
+    "watch": quoted("watch -n 1 "),
+    "ssh": lambda argv: f"ssh -p 22 host {shlex.quote(plain(argv))}",
+    "docker exec": wrapped("docker exec -it web "),
+    "docker run": wrapped("docker run --rm -v /srv:/srv image "),
+    "kubectl exec": wrapped("kubectl exec pod -- "),
+    "su -c": quoted("su -c "),
+    "script -c": quoted("script -qc "),
+    "busybox": quoted("busybox sh -c "),
+    "python os.system": lambda argv: "python3 -c " + shlex.quote(f"import os; os.system({plain(argv)!r})"),
+    "python subprocess": lambda argv: "python3 -c " + shlex.quote(f"import subprocess as s; s.run({argv!r})"),
+    "node": lambda argv: "node -e " + shlex.quote(f"require('child_process').execSync({plain(argv)!r})"),
+    "perl": lambda argv: "perl -e " + shlex.quote(f"system({plain(argv)!r})"),
+    "ruby": lambda argv: "ruby -e " + shlex.quote(f"system({plain(argv)!r})"),
+    "php": lambda argv: "php -r " + shlex.quote(f"system({plain(argv)!r});"),
+    "written, then run": lambda argv: f"echo {shlex.quote(plain(argv))} > run.sh; bash run.sh",
+    "trap": quoted("trap ", " EXIT"),
+    "unclosed": wrapped("", "; echo 'open"),
+}
+
+CASES = [(name, way) for name in COMMANDS for way in DISGUISES]
+
+
+@pytest.mark.parametrize(("name", "way"), CASES)
+def test_a_disguise_does_not_matter(name: str, way: str) -> None:
+    text = DISGUISES[way](COMMANDS[name])
+
+    assert classify(text) is not None, text
+
+
+@pytest.mark.parametrize("way", DISGUISES)
+def test_the_whole_analysis_agrees(way: str) -> None:
+    text = DISGUISES[way](COMMANDS["root"])
+    analysis = analyze(text)
+    verdict = classify(text)
+
+    assert verdict is not None
+    assert analysis.decision == verdict[0]
+    assert not analysis.only_reads

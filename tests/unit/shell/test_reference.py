@@ -1,0 +1,181 @@
+"""Decisions that the specification and the reference state, and what this project holds to."""
+
+from __future__ import annotations
+
+import pytest
+
+from haltline.shell import classify
+from haltline.shell.book import built_in
+from haltline.shell.engine import MAX_STEPS, MAX_TEXT, Engine
+
+DENY = [
+    "ls\nrm -rf /",
+    "(rm -rf /)",
+    "{ rm -rf /; }",
+    "if true; then rm -rf /; fi",
+    'echo "$(rm -rf /)"',
+    "ls && bash -c 'rm -rf /'",
+    "env -i rm -rf /",
+    "exec rm -rf /",
+    "time rm -rf /",
+    "sudo -u root rm -rf /",
+    "rm -rf /tmp/../etc",
+    "rm -rf //",
+    "rm -rf ${HOME}",
+    "rm -rf /*",
+    "rm -rf ~",
+    "rm -rf ~root",
+    "rm -rf /./",
+    "rm -rf C:/Users",
+    "cd / && rm -rf *",
+    'rm -rf "$NOBODY_SET_THIS/"',
+    "rm -rf ${NOBODY_SET_THIS}/*",
+    "rm -rf / 'open",
+]
+ASK = [
+    "git push -fu origin main",
+    "git -C /repo reset --hard",
+    "cat x |& bash",
+    "bash <(curl x)",
+    "rm -rf ~/Documents",
+    "rm -rf .git",
+    "rm -rf .",
+    "rm -rf *",
+    "rm -rf ..",
+    "cd ~/x && rm -rf *",
+    'git commit -m "$(git push --force)"',
+    "echo 'open",
+    "if [ -n x ]; then d=/etc; else d=build; fi; chmod -R 777 $d",
+    "for f in a /etc; do chown -R x $f; done",
+    "x=ls; while :; do $x -rf ~/a; x=rm; done",
+    "cleanup() { rm -rf /; }",
+]
+NOTHING = [
+    "false || python3 x.py",
+    "kubectl -n delete get pods",
+    "find . -exec grep y {} +",
+    "rm -rf /dev/shm/x",
+    "rm -rf build",
+    "rm -rf /tmp/x",
+    "rm -rf /var/tmp/x",
+    "rm -rf /var/folders/ab/x",
+    'rm -rf "$TMPDIR/x"',
+    'd=$(mktemp -d); rm -rf "$d"',
+    'rm -rf "${X:-build}"',
+    'x=build; rm -rf "$x"',
+    "cd build && rm -rf *",
+    "git commit -m 'rm -rf /'",
+    "git commit -F - <<E\nrm -rf /\nE",
+    "gh pr create --body 'git push --force'",
+    "echo 'rm -rf /'",
+    "cat > f <<'E'\nrm -rf /\nE",
+    "grep 'rm -rf /' f",
+    "psql -c \"select 'DROP TABLE x'\"",
+    "cleanup() { rm -rf ../x; }; cleanup() { rm -rf build; }; cleanup",
+    "rm -rf build # /",
+]
+
+
+@pytest.mark.parametrize("command", DENY)
+def test_catastrophes_are_denied(command: str) -> None:
+    verdict = classify(command)
+
+    assert verdict is not None
+    assert verdict[0] == "deny"
+
+
+@pytest.mark.parametrize("command", ASK)
+def test_risks_need_a_question(command: str) -> None:
+    verdict = classify(command)
+
+    assert verdict is not None
+    assert verdict[0] == "ask"
+
+
+@pytest.mark.parametrize("command", NOTHING)
+def test_data_and_everyday_work_are_left_alone(command: str) -> None:
+    assert classify(command) is None
+
+
+def test_a_command_that_cannot_be_parsed_says_so_in_the_specified_words() -> None:
+    assert classify("echo 'open") == ("ask", "command could not be parsed")
+
+
+@pytest.mark.parametrize(
+    "command", ["a" * 70_000, "( " * 500 + "ls" + " )" * 500, "a;" * 5_000, "x=$x$x$x;" * 60 + "$x"]
+)
+def test_what_is_over_a_limit_needs_a_question(command: str) -> None:
+    verdict = classify(command)
+
+    assert verdict is None or verdict[0] == "ask"
+    if len(command) > 60_000 or command[0] in "(a":
+        assert verdict is not None
+
+
+def test_a_denied_command_before_a_limit_is_denied() -> None:
+    verdict = classify("rm -rf /; " + "a;" * 5_000)
+
+    assert verdict is not None
+    assert verdict[0] == "deny"
+
+
+HOSTILE = [
+    "node -e '" + "x.exec(a.b.c).d(e)." * 2000 + "'",
+    "python3 -c '" + "a(b);" * 9000 + "'",
+    "sed '" + "s/a/b/" * 5000 + "'",
+    "awk '" + 'print system("x") | ' * 2000 + "'",
+    "*a" * 20_000,
+    "eval " * 10_000,
+    "sudo " * 10_000,
+    "rm -rf " + "a " * 20_000,
+    "((" * 20_000,
+    "`" * 40_000,
+    "$" * 40_000,
+    "".join(f"f{i}(){{ f{i + 1}; f{i + 1}; }};" for i in range(300)) + "f0",
+    "{a,b}" * 10_000,
+    "x=$x$x;" * 3_000 + "$x",
+    "find . " + "-exec a {} ; " * 3_000,
+    "psql -c '" + "select 1;" * 5_000 + "'",
+    'powershell -c "' + "a | b;" * 8_000 + '"',
+]
+
+
+@pytest.mark.parametrize("command", HOSTILE, ids=lambda command: command[:12])
+def test_hostile_text_spends_no_more_than_its_budget(command: str) -> None:
+    engine = Engine(built_in())
+    engine.judge(command)
+
+    assert engine.steps <= MAX_STEPS + len(command)
+    assert engine.read <= MAX_TEXT + len(command)
+
+
+# Where a published label for a command differs from the specification or the reference, those win. Each entry
+# is a command of that shape, what it gets here, and why.
+EXCEPTIONS = [
+    ('echo "open', "ask", "what cannot be parsed is asked about (specification)"),
+    ("find . -exec rm -f {} +", "ask", "deleting what a search finds is asked about"),
+    ("rm -rf /tmp/example", None, "things in temporary roots are nothing (reference, Paths)"),
+    ("rm -rf 7", None, "a named relative directory is nothing (reference, Paths)"),
+    ("find /tmp/work/../other -delete", None, "normalised, this lies in a temporary root (reference, Paths)"),
+    ("find /tmp/work-* -delete", None, "likewise"),
+    ("echo / | xargs -i{} rm -rf", None, "nothing replaces the mark: rm gets no argument"),
+    (
+        "printf 'rm -rf /' | xargs sh -c 'eval \"$1\"' _",
+        None,
+        "xargs splits at blanks: only `rm` is evaluated",
+    ),
+    ("A-B=2 git status", None, "no assignment: a program of that name, which is unknown and not asked about"),
+    ("ruby -e 'rm -rf /'", None, "no Ruby program: it fails before it does anything"),
+    ("npm install left-pad", None, "packages from the configured registry are everyday work (DESIGN 2.7)"),
+    ("git config --get credential.helper", None, "it prints the name of a helper, no credential"),
+    ("az keyvault secret show --name s --vault-name v", "ask", "it prints a secret (reference, family 6)"),
+    ("cmd /c dir", None, "what runs decides, and not what runs it (specification)"),
+    ("base64 -o out.bin", None, "writing a named file is nothing, as `> out.txt`"),
+]
+
+
+@pytest.mark.parametrize(("command", "decision", "reason"), EXCEPTIONS)
+def test_exceptions_from_published_labels(command: str, decision: str | None, reason: str) -> None:
+    verdict = classify(command)
+
+    assert (verdict[0] if verdict is not None else None) == decision, reason
