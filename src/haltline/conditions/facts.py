@@ -190,6 +190,12 @@ class Facts:
         return not self.action.commands or ("_analyses" in self.__dict__ and not self.analysis_failed)
 
     @property
+    def only_reads(self) -> bool:
+        """Whether the action has commands and all of them provably only read; a blank one proves nothing."""
+        analyses = self.analyses
+        return bool(analyses) and all(a.only_reads and a.commands for a in analyses)
+
+    @property
     def modified_files(self) -> tuple[str, ...]:
         """Every file that the action changes, as written: those it names, and those its commands would write.
 
