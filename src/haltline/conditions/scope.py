@@ -39,11 +39,7 @@ def changes_something(facts: Facts) -> bool:
 
     A command whose effects are not known is taken to change something.
     """
-    if facts.action.paths or facts.action.changes is not None:
-        return True
-    if not facts.action.commands:
-        return True
-    return not all(analysis.only_reads for analysis in facts.analyses)
+    return bool(facts.action.paths) or facts.action.changes is not None or not facts.only_reads
 
 
 def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
