@@ -7,6 +7,7 @@ wait here ends when the caller's deadline does. A connection whose wait was cut 
 from __future__ import annotations
 
 import asyncio
+import os
 import select
 import sys
 from collections.abc import Callable
@@ -249,6 +250,11 @@ class PostgresStore:
             f"{name} is off: the last commits may be lost in a crash, halts included" for name in weak
         )
         return StoreHealth(facts, warnings)
+
+
+def _owner() -> object:
+    """Return what connections may not be shared between: processes, and event loops."""
+    return os.getpid(), asyncio.get_running_loop()
 
 
 async def _run(engine: AsyncEngine, function: Callable[[sa.Connection], T]) -> T:
