@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
-import psutil  # type: ignore[import-untyped]  # it has no stubs
+import psutil  # type: ignore[import-untyped,unused-ignore]  # its stubs are a package of their own
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -150,7 +150,8 @@ class OwnPostgresServer(PostgresServer):
         """Send a signal to every process of the server."""
         postmaster = psutil.Process(self.embedded.get_pid())
         for process in (postmaster, *postmaster.children(recursive=True)):
-            process.send_signal(number)
+            with suppress(psutil.NoSuchProcess):  # a worker of the server's may end at any time
+                process.send_signal(number)
 
     def kill(self) -> None:
         postmaster = psutil.Process(self.embedded.get_pid())
