@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.conditions.judging import (  # type: ignore[import-not-found]  # the conditions' tests have it; see conftest.py
+from tests.unit.conditions.judging import (
     CRITICAL,
     changes,
     config,
