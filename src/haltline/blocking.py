@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from haltline import verdict
 from haltline.conditions.configuration import Configuration
-from haltline.domain import Decision, Principal, PrincipalKind, ReasonCode, SessionState
+from haltline.domain import Principal, PrincipalKind, ReasonCode, SessionState
 from haltline.errors import Halted, StoreUnavailable
 from haltline.records import ApiKey, AuditEntry, Halt, HaltPage, HaltQuery, Session, StoreHealth, Strikes
+from haltline.service.answers import unanswered
 from haltline.service.auditing import AuditReport
 from haltline.service.guardrail import AGENT
 from haltline.service.guardrail import Guardrail as AsyncGuardrail
@@ -32,7 +32,6 @@ from haltline.wire import (
     CheckHaltConditionsOutput,
     GetSessionHaltsInput,
     GetSessionHaltsOutput,
-    HaltReason,
     OpenSessionOutput,
     RecordAttemptInput,
     RecordAttemptOutput,
@@ -253,12 +252,19 @@ class Guardrail:
 
     def _answer(self, work: Coroutine[Any, Any, CheckHaltConditionsOutput]) -> CheckHaltConditionsOutput:
         """Wait for a check's answer, and give one when the event loop itself does not."""
-        future = self._thread.submit(work)
+        seconds = self._settings.deadline_seconds
         try:
-            return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
+            future = self._thread.submit(work)
+        except RuntimeError:  # the guardrail was closed, and its event loop with it
+            work.close()
+            return unanswered(ReasonCode.CHECK_FAILED, "the guardrail is closed")
+        try:
+            return future.result(seconds + _GRACE_SECONDS)
         except FutureTimeoutError:
             future.cancel()
-            return _stuck(self._settings.deadline_seconds)
+            return unanswered(ReasonCode.DEADLINE_EXCEEDED, f"no answer within {seconds * 1000:.0f} ms")
+        except CancelledError:
+            return unanswered(ReasonCode.CHECK_FAILED, "the check was cancelled")
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for an operation; it has a deadline of its own, the wait here is for a stuck event loop.
@@ -273,24 +279,3 @@ class Guardrail:
         except FutureTimeoutError:
             future.cancel()
             raise StoreUnavailable(f"no answer within {seconds:g} s; try again") from None
-
-
-def _stuck(seconds: float) -> CheckHaltConditionsOutput:
-    """Return the answer when even the event loop of the guardrail did not answer."""
-    return CheckHaltConditionsOutput(
-        should_halt=True,
-        halt_reasons=[
-            HaltReason(
-                halt_type="execution",
-                condition_name="check_failed",
-                severity="critical",
-                description=f"Halt check failed: no answer within {seconds * 1000:.0f} ms",
-                auto_recorded=False,
-            )
-        ],
-        highest_severity="critical",
-        recommended_action=verdict.failure_action(ReasonCode.DEADLINE_EXCEEDED),
-        verdict=Decision.HALT,
-        reason_code=ReasonCode.DEADLINE_EXCEEDED,
-        event_stored="nowhere",
-    )

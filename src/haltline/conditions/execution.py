@@ -5,10 +5,16 @@ from __future__ import annotations
 from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding, quoted, times
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity, canonical_json
+from haltline.secrets import redact
 from haltline.text.errors import classify_error, mask_volatile, names_in, similarity
 
 _COMPARED_ERRORS = 10
 """The latest errors of a task that are compared with one another: enough for three strikes, and bounded."""
+
+
+def _masked(errors: tuple[str, ...]) -> list[str]:
+    """Return errors as evidence shows them; redacted first, for a mask inside a secret hides it from that."""
+    return sorted({mask_volatile(redact(error)) for error in errors})
 
 
 def three_strikes(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -43,7 +49,7 @@ def repeated_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         "Similar errors across attempts suggest fundamental misunderstanding",
-        {"task_id": facts.task_id, "errors": sorted({mask_volatile(error) for error in repeated})},
+        {"task_id": facts.task_id, "errors": _masked(repeated)},
         annotations={"similar_previous_errors": repeated},
     )
 
@@ -61,7 +67,7 @@ def cascading_failures(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         f"{len(chain)} failures in a row, each naming something of the one before",
-        {"task_id": facts.task_id, "chain": [mask_volatile(error) for error in chain]},
+        {"task_id": facts.task_id, "chain": [mask_volatile(redact(error)) for error in chain]},
     )
 
 
@@ -80,7 +86,7 @@ def unknown_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         f"An error of no known kind: {quoted(unknown[-1])}",
-        {"task_id": facts.task_id, "errors": sorted({mask_volatile(error) for error in unknown})},
+        {"task_id": facts.task_id, "errors": _masked(unknown)},
     )
 
 

@@ -62,9 +62,17 @@ async def check(
     try:
         return await _answer(context, principal, request, fields, deadline)
     except Exception as error:  # noqa: BLE001 - the last resort: even the failure could not be reported
-        problem = redact(text_of(error))
+        problem = _told(error)
         logger.critical("halt could not be stored anywhere: %s", problem)
         return unanswered(ReasonCode.CHECK_FAILED, problem)
+
+
+def _told(error: Exception) -> str:
+    """Return what to say of an error where nothing may fail any more, the redaction included."""
+    try:
+        return str(redact(text_of(error)))
+    except Exception:  # noqa: BLE001 - its text cannot be redacted, so its kind has to do
+        return type(error).__name__
 
 
 async def _answer(
@@ -252,6 +260,8 @@ def _unless_halted_meanwhile(record: lifecycle.Transition, judged: Judged) -> li
     def transition(view: SessionView, now: datetime) -> Changes:
         if any(halt.id not in known for halt in view.open_halts):
             raise Conflict("the session was halted while it was checked")
+        if any(w.id in judged.used_waivers and not w.holds_at(now) for w in view.waivers):
+            raise Conflict("a waiver has expired by the database's clock")
         return record(view, now)
 
     return transition
@@ -274,6 +284,8 @@ def _only_reads(facts: Facts) -> bool:
     if not action.commands or action.tool_arguments is not None or facts.outputs:
         return False
     if action.paths or action.changes is not None:  # files that the agent itself says it modifies
+        return False
+    if not all(command.strip() for command in action.commands):  # no command proves nothing of the operation
         return False
     return facts.is_analysed and all(analysis.only_reads for analysis in facts.analyses)
 
