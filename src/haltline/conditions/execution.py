@@ -8,7 +8,13 @@ from haltline.domain import Finding, HaltType, Severity, canonical_json
 from haltline.text.errors import classify_error, mask_volatile, names_in, similarity
 
 _COMPARED_ERRORS = 10
-"""The latest errors of a task that are compared with one another: enough for three strikes, and bounded."""
+"""The latest errors of a task that are compared, of recorded and of declared ones: enough, and bounded."""
+
+
+def _latest(facts: Facts) -> tuple[str, ...]:
+    """Return the errors to compare; declared ones, however many, do not crowd recorded ones out."""
+    recorded = facts.recorded_errors
+    return (*recorded[-_COMPARED_ERRORS:], *facts.errors[len(recorded) :][-_COMPARED_ERRORS:])
 
 
 def three_strikes(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -29,7 +35,7 @@ def three_strikes(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 def repeated_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find two errors of the task that are the same once their volatile parts are masked."""
-    errors = facts.errors[-_COMPARED_ERRORS:]
+    errors = _latest(facts)
     similar = {
         index
         for later in range(1, len(errors))
@@ -49,13 +55,11 @@ def repeated_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 
 def cascading_failures(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Find a chain of different errors, each of which names something of the one before."""
-    errors = facts.errors[-_COMPARED_ERRORS:]
-    chain: list[str] = []
-    for error in errors:
-        if chain and not _caused_by(error, chain[-1]):
-            chain = []
-        chain.append(error)
+    """Find a chain of different errors, each of which names something of the one before.
+
+    A declared error may make a recorded chain longer, and does not end it.
+    """
+    chain = max(_chain(_latest(facts)), _chain(facts.recorded_errors[-_COMPARED_ERRORS:]), key=len)
     if len(chain) < config.threshold["max_chain_length"]:
         return None
     return finding(
@@ -63,6 +67,16 @@ def cascading_failures(facts: Facts, config: ConditionConfig) -> Finding | None:
         f"{len(chain)} failures in a row, each naming something of the one before",
         {"task_id": facts.task_id, "chain": [mask_volatile(error) for error in chain]},
     )
+
+
+def _chain(errors: tuple[str, ...]) -> list[str]:
+    """Return the chain that errors end with."""
+    chain: list[str] = []
+    for error in errors:
+        if chain and not _caused_by(error, chain[-1]):
+            chain = []
+        chain.append(error)
+    return chain
 
 
 def _caused_by(error: str, previous: str) -> bool:
@@ -74,7 +88,7 @@ def _caused_by(error: str, previous: str) -> bool:
 
 def unknown_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find errors that belong to no known class."""
-    unknown = tuple(error for error in facts.errors[-_COMPARED_ERRORS:] if classify_error(error) == "unknown")
+    unknown = tuple(error for error in _latest(facts) if classify_error(error) == "unknown")
     if not unknown:
         return None
     return finding(

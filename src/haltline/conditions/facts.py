@@ -125,7 +125,8 @@ class Facts:
         real_paths: where paths with `..` lead: after a symbolic link that is not where they seem to lead.
         declared_attempts: the agent's own count; None when it gave none.
         recorded_attempts: failures of the task that Haltline has recorded since the last reset.
-        errors: declared and recorded errors of the task, the oldest first.
+        errors: recorded and declared errors of the task, the oldest first.
+        recorded_errors: those of them that Haltline has recorded itself, with which `errors` begins.
         uncertainty: the agent's score from 0 to 10.
         scope_boundary: what the action has to stay within.
         instructions: what the user told the agent, in order.
@@ -146,6 +147,7 @@ class Facts:
     declared_attempts: int | None = None
     recorded_attempts: int = 0
     errors: tuple[str, ...] = ()
+    recorded_errors: tuple[str, ...] = ()
     uncertainty: float | None = None
     scope_boundary: str | None = None
     instructions: tuple[str, ...] = ()
@@ -188,6 +190,12 @@ class Facts:
     def is_analysed(self) -> bool:
         """Whether `analyses` is at hand; where it is not, asking for it may take long."""
         return not self.action.commands or ("_analyses" in self.__dict__ and not self.analysis_failed)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether the action has commands and all of them provably only read; a blank one proves nothing."""
+        analyses = self.analyses
+        return bool(analyses) and all(a.only_reads and a.commands for a in analyses)
 
     @property
     def modified_files(self) -> tuple[str, ...]:

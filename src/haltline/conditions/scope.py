@@ -39,11 +39,7 @@ def changes_something(facts: Facts) -> bool:
 
     A command whose effects are not known is taken to change something.
     """
-    if facts.action.paths or facts.action.changes is not None:
-        return True
-    if not facts.action.commands:
-        return True
-    return not all(analysis.only_reads for analysis in facts.analyses)
+    return bool(facts.action.paths) or facts.action.changes is not None or not facts.only_reads
 
 
 def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -59,13 +55,13 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
         verbs=_verbs(facts, effects),
         root=facts.workspace or "",
     )
-    evidence = {"boundary": boundary, "action": facts.action.digest}
     strays = (*result.paths, *result.hosts, *result.verbs)
     if strays:
-        text = f"Outside the scope boundary: {listed(strays)}"
-        return finding(config, text, {**evidence, "outside": sorted(strays)})
+        evidence = {"boundary": boundary, "outside": sorted(strays), "action": facts.action.digest}
+        return finding(config, f"Outside the scope boundary: {listed(strays)}", evidence)
     if not result.comparable and changes_something(facts):
         text = "The scope boundary names nothing that this action could be compared with"
+        evidence = {"boundary": boundary, "action": facts.action.digest}
         return finding(config, text, evidence, severity=Severity.LOW)
     return None
 

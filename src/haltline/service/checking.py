@@ -275,7 +275,7 @@ def _only_reads(facts: Facts) -> bool:
         return False
     if action.paths or action.changes is not None:  # files that the agent itself says it modifies
         return False
-    return facts.is_analysed and all(analysis.only_reads for analysis in facts.analyses)
+    return facts.is_analysed and facts.only_reads
 
 
 def _halts_to_record(

@@ -45,6 +45,7 @@ def facts_of(request: CheckHaltConditionsInput, view: SessionView, workspace: st
         declared_attempts=context.attempt_number,
         recorded_attempts=view.strikes.attempts if view.strikes else 0,
         errors=_errors(context, view),
+        recorded_errors=view.recent_errors,
         uncertainty=context.uncertainty_score,
         scope_boundary=context.scope_boundary,
         instructions=tuple(context.user_instructions or ()),

@@ -67,6 +67,14 @@ class TestTestProductionMix:
                 facts("kubectl --context prod delete pod x", environment="production"), id="the same"
             ),
             pytest.param(facts("kubectl --context staging delete pod x"), id="one, not declared"),
+            pytest.param(facts("kubectl --context prod delete pod x"), id="production alone, not declared"),
+            pytest.param(
+                facts("kubectl --context dev delete pod x", environment="staging"), id="neither is production"
+            ),
+            pytest.param(
+                facts(target_files=(".env.test", "docker-compose.dev.yml"), environment="prod"),
+                id="files of test and development",
+            ),
             pytest.param(facts("terraform apply -auto-approve", environment="dev"), id="declared"),
             pytest.param(
                 facts(target_files=("tests/test_a.py",), environment="prod"), id="a folder named tests"

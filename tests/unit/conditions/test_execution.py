@@ -118,6 +118,11 @@ class TestRepeatedErrors:
         assert judge(self.NAME, facts(errors=(OF_NULL, *different, OF_NULL))) is None
         assert judge(self.NAME, facts(errors=(OF_NULL, *different[:8], OF_NULL))) is not None
 
+    def test_declared_errors_do_not_crowd_recorded_ones_out(self) -> None:
+        junk = tuple(f"{word * 9}: {word * 7}" for word in "abcdefghijklmnopqrstuvwxyz")
+        recorded = (OF_NULL, OF_UNDEFINED)
+        found(self.NAME, facts(errors=(*recorded, *junk), recorded_errors=recorded))
+
     def test_the_settlement_holds_for_the_same_errors_of_the_same_task(self) -> None:
         one = found(self.NAME, facts(task_id="a", errors=("line 1 failed", "line 2 failed"))).evidence_digest
         assert (
@@ -155,6 +160,12 @@ class TestCascadingFailures:
     def test_does_not_trigger(self, errors: tuple[str, ...]) -> None:
         assert judge(self.NAME, facts(errors=errors)) is None
 
+    def test_a_declared_error_does_not_end_a_recorded_chain(self) -> None:
+        found(self.NAME, facts(errors=(*self.CHAIN, NO_SPACE), recorded_errors=self.CHAIN))
+
+    def test_a_declared_error_may_make_a_recorded_chain_longer(self) -> None:
+        found(self.NAME, facts(errors=self.CHAIN, recorded_errors=self.CHAIN[:2]))
+
     @pytest.mark.parametrize(("length", "triggers"), [(2, True), (3, True), (4, False)])
     def test_the_length_is_configuration(self, length: int, triggers: bool) -> None:
         finding = judge(self.NAME, facts(errors=self.CHAIN), max_chain_length=length)
@@ -175,6 +186,9 @@ class TestUnknownErrors:
             MEDIUM,
             f"An error of no known kind: {self.ODD}",
         )
+
+    def test_a_recorded_error_is_not_crowded_out(self) -> None:
+        found(self.NAME, facts(errors=(self.ODD, *[NO_SPACE] * 30), recorded_errors=(self.ODD,)))
 
     @pytest.mark.parametrize("errors", [(), (NO_SPACE,), (OF_NULL, NO_FLASK), (ODD, *[NO_SPACE] * 10)])
     def test_does_not_trigger(self, errors: tuple[str, ...]) -> None:

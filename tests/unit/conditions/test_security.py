@@ -8,6 +8,7 @@ from tests.unit.secrets.fake_tokens import github
 
 from haltline.conditions.facts import Facts
 from haltline.domain import Severity
+from haltline.secrets import scan
 
 CARD = "4111 1111 1111 1111"
 OTHER_CARD = "5500 0000 0000 0004"
@@ -51,6 +52,11 @@ class TestDestructiveCommand:
     def test_the_row_is_never_exceeded(self, configured: Severity, denied: Severity, asked: Severity) -> None:
         assert found(self.NAME, facts("rm -rf /"), severity=configured).severity is denied
         assert found(self.NAME, facts("git reset --hard"), severity=configured).severity is asked
+
+    def test_speaks_of_what_is_denied_before_what_is_asked_about(self) -> None:
+        finding = found(self.NAME, facts("git reset --hard", "rm -rf /"))
+        assert "delete a file system root" in finding.description
+        assert len(finding.evidence["rules"]) == 2
 
     def test_the_settlement_binds_the_command(self) -> None:
         one = found(self.NAME, facts("git reset --hard")).evidence_digest
@@ -102,6 +108,11 @@ class TestSecretsExposure:
     def test_does_not_trigger(self, place: str, harmless: str) -> None:
         assert judge(self.NAME, placed(place, harmless)) is None
 
+    @pytest.mark.parametrize("weak", ["password = 'Tr0ub4dor-and-3'", "API_KEY=8fj3kd92hf7s6a5d4f3g2h1j"])
+    def test_what_only_stands_where_secrets_stand_does_not_halt(self, weak: str) -> None:
+        assert scan(weak)
+        assert judge(self.NAME, placed("output", weak)) is None
+
     def test_the_settlement_binds_the_secret_and_the_action(self) -> None:
         one = found(self.NAME, placed("output", TOKEN)).evidence_digest
         assert found(self.NAME, placed("output", TOKEN)).evidence_digest == one
@@ -123,6 +134,9 @@ class TestDataExposure:
         assert finding.description == f"Personal data ({kind}) in {place}"
         assert data not in str(finding)
         assert data[:9] not in str(finding)
+
+    def test_a_key_of_an_argument_is_looked_at_too(self) -> None:
+        found(self.NAME, facts(tool_arguments={CARD: 1}))
 
     def test_a_whole_number_is_looked_at(self) -> None:
         found(self.NAME, facts(tool_arguments={"card": int(CARD.replace(" ", ""))}))
@@ -202,6 +216,12 @@ class TestUnknownCommands:
     )
     def test_does_not_trigger(self, command: str) -> None:
         assert judge(self.NAME, facts(command)) is None
+
+    def test_a_command_that_a_rule_has_judged_is_not_asked_about_twice(self) -> None:
+        of = facts('git checkout -- "$FILE"')
+        assert [effect.kind for effect in of.analyses[0].effects if effect.kind == "overwrite"]
+        found("destructive_command", of)
+        assert judge(self.NAME, of) is None
 
     def test_says_which_change_is_not_decided(self) -> None:
         finding = found(self.NAME, facts('echo x > logs/"$DAY".txt'))

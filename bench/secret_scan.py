@@ -1,4 +1,4 @@
-"""Measure how fast secrets are found: `python bench/secrets.py`.
+"""Measure how fast secrets are found: `python bench/secret_scan.py`.
 
 Prints medians for tool calls, throughput for large texts, the slowest hostile text and its growth, and the
 cost of importing. Processor time, so that other work on the machine counts less.
