@@ -146,8 +146,8 @@ def event_of(halt: Halt) -> HaltEvent:
 
 
 def stored_values_of(row: ConditionRow) -> dict[str, Any]:
-    """Return a stored row as it is, for rows that may not make sense."""
-    return {
+    """Return a stored row as it is, in JSON values, for rows that may not make sense."""
+    values = {
         "condition_name": row.condition_name,
         "halt_type": row.halt_type,
         "enabled": row.enabled,
@@ -156,3 +156,5 @@ def stored_values_of(row: ConditionRow) -> dict[str, Any]:
         "auto_escalate": row.auto_escalate,
         "escalate_after_minutes": row.escalate_after_minutes,
     }
+    plain = (str, int, type(None))
+    return {name: value if isinstance(value, plain) else repr(value) for name, value in values.items()}
