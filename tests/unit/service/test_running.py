@@ -10,13 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import (  # type: ignore[import-not-found]  # the conditions' tests have it; see conftest.py
-    CRITICAL,
-    changes,
-    config,
-    facts,
-    judge,
-)
 
 import haltline.shell
 from haltline.conditions.catalogue import CATALOGUE, default_config
@@ -25,6 +18,7 @@ from haltline.conditions.facts import Facts
 from haltline.domain import Finding, ReasonCode
 from haltline.service.running import run_conditions
 from haltline.store.worker import Lanes
+from tests.unit.conditions.judging import CRITICAL, changes, config, facts, judge
 
 pytestmark = pytest.mark.anyio
 
