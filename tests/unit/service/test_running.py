@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.conditions.judging import CRITICAL, changes, config, facts, judge
 
 import haltline.shell
 from haltline.conditions.catalogue import CATALOGUE, default_config
@@ -18,7 +19,6 @@ from haltline.conditions.facts import Facts
 from haltline.domain import Finding, ReasonCode
 from haltline.service.running import run_conditions
 from haltline.store.worker import Lanes
-from tests.unit.conditions.judging import CRITICAL, changes, config, facts, judge
 
 pytestmark = pytest.mark.anyio
 
