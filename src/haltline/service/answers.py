@@ -59,11 +59,7 @@ def answer(
         should_halt=decided.should_halt or standing,
         halt_reasons=reasons,
         highest_severity=_highest(judged.view.open_halts if standing else (), decided).value,
-        recommended_action=(
-            verdict.standing_halt(before)
-            if standing and decided.reason_code is None
-            else decided.recommended_action
-        ),
+        recommended_action=_recommended_action(decided, before, standing=standing),
         context_annotations=annotations_of(judged.findings),
         verdict=Decision.HALT if standing else decided.decision,
         reason_code=decided.reason_code,
@@ -72,6 +68,17 @@ def answer(
         waived=[found.condition_name for found in judged.waived],
         event_stored="database" if halts else None,
     )
+
+
+def _recommended_action(decided: Verdict, before: SessionState, *, standing: bool) -> str:
+    """Return what the agent is told; `before` is the session's state when it asked."""
+    if decided.reason_code is not None:
+        return decided.recommended_action
+    if standing:
+        return verdict.standing_halt(before)
+    if decided.decision is Decision.PROCEED and before in (SessionState.HALTED, SessionState.PAUSED):
+        return verdict.permitted_read(before)
+    return decided.recommended_action
 
 
 def _highest(open_halts: tuple[Halt, ...], decided: Verdict) -> Severity:
