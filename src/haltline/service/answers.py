@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from haltline import verdict
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.facts import Facts
-from haltline.domain import Decision, Finding, ReasonCode, SessionState, Severity
+from haltline.domain import CHECK_FAILED, Decision, Finding, ReasonCode, SessionState, Severity
 from haltline.lifecycle import NewHalt, session_state
 from haltline.records import Changes, Halt, Session, SessionLookup, SessionView
 from haltline.secrets import redact
@@ -16,9 +16,6 @@ from haltline.service.context import Stored
 from haltline.service.translation import annotations_of, guidance_of, reason_of, reason_of_halt
 from haltline.verdict import Verdict
 from haltline.wire import MAX_DESCRIPTION, CheckHaltConditionsOutput, HaltReason
-
-CHECK_FAILED = "check_failed"
-"""The name under which a check that could not be made reports itself."""
 
 
 @dataclass(frozen=True, slots=True)
