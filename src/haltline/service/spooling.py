@@ -68,7 +68,7 @@ async def replay(context: ServiceContext) -> int:
             continue
         await anyio.sleep(_POLL_SECONDS)
     if count:
-        logger.warning("replayed %d halts from the spool", count)
+        logger.warning("halts replayed from the spool: %d", count)
     return count
 
 
