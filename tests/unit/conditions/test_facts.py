@@ -267,3 +267,16 @@ def test_what_other_files_can_make_run_something_is_no_plain_read(command: str) 
 @pytest.mark.parametrize("command", ["ls -la", "cat a.py | grep x", "head -5 a.txt && wc -l a.txt"])
 def test_a_plain_read_is_one(command: str) -> None:
     assert facts(command).only_reads
+
+
+        "git add -A",
+        "git commit -m 'x'",
+        "git pull",
+        "git checkout main",
+        "git restore --staged a.py",
+        "git config user.name carol",
+        "psql -c 'INSERT INTO t VALUES (1)'",
+    ],
+)
+def test_what_a_command_writes_is_no_file_that_it_does_not_name(command: str) -> None:
+    assert facts(command).modified_files == ()
