@@ -1,29 +1,29 @@
 """`haltline.blocking.Guardrail`: the same guardrail for synchronous code.
 
 The asynchronous guardrail runs in an event loop of its own, in a daemon thread. A check waits for its
-deadline and not longer: should that thread be stuck, the answer is a halt as well.
+deadline and not longer: should that thread be stuck, or gone, the answer is a halt as well, and its event is
+in the spool.
 """
 
 from __future__ import annotations
 
-import asyncio
-import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from haltline import verdict
 from haltline.conditions.configuration import Configuration
-from haltline.domain import Decision, Principal, PrincipalKind, ReasonCode, SessionState
+from haltline.domain import Principal, PrincipalKind, ReasonCode, SessionState
 from haltline.errors import Halted, StoreUnavailable
 from haltline.records import ApiKey, AuditEntry, Halt, HaltPage, HaltQuery, Session, StoreHealth, Strikes
 from haltline.service.auditing import AuditReport
 from haltline.service.guardrail import AGENT
 from haltline.service.guardrail import Guardrail as AsyncGuardrail
+from haltline.service.loop_thread import LoopThread
 from haltline.settings import Settings
 from haltline.wire import (
     AcknowledgeHaltInput,
@@ -32,7 +32,6 @@ from haltline.wire import (
     CheckHaltConditionsOutput,
     GetSessionHaltsInput,
     GetSessionHaltsOutput,
-    HaltReason,
     OpenSessionOutput,
     RecordAttemptInput,
     RecordAttemptOutput,
@@ -44,32 +43,28 @@ from haltline.wire import (
 
 T = TypeVar("T")
 
-_GRACE_SECONDS = 0.2
-"""What a check may take beyond its deadline before the caller stops waiting for the event loop."""
+_GRACE_SECONDS = 0.03
+"""What a check may take beyond its deadline before its event loop is asked whether it is stuck."""
 
+_PING_SECONDS = 0.02
+"""How long an event loop that is not stuck may take to say so."""
 
-class _LoopThread:
-    """An event loop in a daemon thread."""
+_LATEST_SECONDS = 0.17
+"""What a check may take beyond its deadline before it is answered here."""
 
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name="haltline-blocking", daemon=True)
-        self.thread.start()
+_SPOOLING_SECONDS = 0.05
+"""The part of that which is kept for writing the event to the spool here."""
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
+_ANSWERING_SECONDS = 1.0
+"""How long the event loop may take to say that it is not stuck, while an operation takes long."""
 
-    def stop(self) -> None:
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=1)
-        if not self.thread.is_alive():  # a loop that is stuck ends with the process
-            self.loop.close()
+_CLOSING_SECONDS = 2.0
 
 
 class Guardrail:
     """The halt-condition service for synchronous code; `haltline.Guardrail` documents the operations."""
 
-    def __init__(self, guardrail: AsyncGuardrail, thread: _LoopThread, settings: Settings) -> None:
+    def __init__(self, guardrail: AsyncGuardrail, thread: LoopThread, settings: Settings) -> None:
         self._guardrail = guardrail
         self._thread = thread
         self._settings = settings
@@ -89,7 +84,7 @@ class Guardrail:
         guardrail = AsyncGuardrail.open(
             url, settings=chosen, principal=principal, workspace=workspace, clock=clock
         )
-        return cls(guardrail, _LoopThread(), chosen)
+        return cls(guardrail, LoopThread(), chosen)
 
     @property
     def principal(self) -> Principal:
@@ -114,9 +109,15 @@ class Guardrail:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database and end the thread."""
-        self._run(self._guardrail.aclose())
-        self._thread.stop()
+        """Let go of the database and end the thread; harmless when repeated."""
+        if self._thread.problem is not None:
+            return
+        try:
+            self._thread.submit(self._guardrail.aclose()).result(_CLOSING_SECONDS)
+        except FutureTimeoutError as error:
+            raise StoreUnavailable(f"not closed within {_CLOSING_SECONDS:g} s; it is left behind") from error
+        finally:
+            self._thread.stop()
 
     def prepare(self) -> None:
         """Bring the database up, and load what the first check would load, outside of its deadline."""
@@ -126,13 +127,14 @@ class Guardrail:
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
     ) -> CheckHaltConditionsOutput:
         """Check every condition for what is about to be done; never raises, always answers in time."""
-        return self._answer(self._guardrail.check_halt_conditions(request, **fields))
+        return self._answer(self._guardrail.check_halt_conditions(request, **fields), request, fields)
 
     def refuse_check(
         self, reason: ReasonCode, problem: str, session_token: object = None
     ) -> CheckHaltConditionsOutput:
         """Answer a check of which a face could not even make out the request: a critical halt, recorded."""
-        return self._answer(self._guardrail.refuse_check(reason, problem, session_token))
+        work = self._guardrail.refuse_check(reason, problem, session_token)
+        return self._answer(work, None, {"session_token": session_token})
 
     def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any
@@ -251,17 +253,41 @@ class Guardrail:
 
         return self._run(collect())
 
-    def _answer(self, work: Coroutine[Any, Any, CheckHaltConditionsOutput]) -> CheckHaltConditionsOutput:
+    def _answer(
+        self, work: Coroutine[Any, Any, CheckHaltConditionsOutput], request: Any, fields: Mapping[str, Any]
+    ) -> CheckHaltConditionsOutput:
         """Wait for a check's answer, and give one when the event loop itself does not."""
-        future = self._thread.submit(work)
+        ends = time.monotonic() + self._settings.deadline_seconds + _LATEST_SECONDS
+        try:
+            future = self._thread.submit(work)
+            try:
+                return self._patiently(future, ends - _SPOOLING_SECONDS)
+            except BaseException:
+                future.cancel()
+                raise
+        except FutureTimeoutError:
+            milliseconds = self._settings.deadline_seconds * 1000
+            reason, problem = ReasonCode.DEADLINE_EXCEEDED, f"no answer within {milliseconds:.0f} ms"
+        except Exception as error:  # noqa: BLE001 - whatever became of the loop, the answer is a halt
+            reason, problem = ReasonCode.CHECK_FAILED, str(error) or "this guardrail was closed meanwhile"
+        seconds = max(_SPOOLING_SECONDS, ends - time.monotonic())
+        return self._guardrail.refuse_stranded_check(reason, problem, request, fields, seconds)
+
+    def _patiently(self, future: Future[CheckHaltConditionsOutput], ends: float) -> CheckHaltConditionsOutput:
+        """Wait a little longer for a loop that is not stuck: it may be storing its answer's event.
+
+        Raises:
+            FutureTimeoutError: there is no answer.
+        """
         try:
             return future.result(self._settings.deadline_seconds + _GRACE_SECONDS)
         except FutureTimeoutError:
-            future.cancel()
-            return _stuck(self._settings.deadline_seconds)
+            if not self._thread.answers(_PING_SECONDS):
+                raise
+        return future.result(max(0.0, ends - time.monotonic()))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for an operation; it has a deadline of its own, the wait here is for a stuck event loop.
+        """Wait for an operation. Its parts have deadlines; the wait here is for a stuck event loop.
 
         Raises:
             StoreUnavailable: the event loop itself did not answer.
@@ -269,28 +295,14 @@ class Guardrail:
         future = self._thread.submit(work)
         seconds = self._settings.operation_deadline_seconds + _GRACE_SECONDS
         try:
-            return future.result(seconds)
-        except FutureTimeoutError:
+            while True:
+                try:
+                    return future.result(seconds)
+                except FutureTimeoutError:
+                    if not self._thread.answers(_ANSWERING_SECONDS):
+                        raise StoreUnavailable(f"no answer within {seconds:g} s; try again") from None
+        except CancelledError as error:
+            raise StoreUnavailable("this guardrail was closed meanwhile; open another one") from error
+        except BaseException:
             future.cancel()
-            raise StoreUnavailable(f"no answer within {seconds:g} s; try again") from None
-
-
-def _stuck(seconds: float) -> CheckHaltConditionsOutput:
-    """Return the answer when even the event loop of the guardrail did not answer."""
-    return CheckHaltConditionsOutput(
-        should_halt=True,
-        halt_reasons=[
-            HaltReason(
-                halt_type="execution",
-                condition_name="check_failed",
-                severity="critical",
-                description=f"Halt check failed: no answer within {seconds * 1000:.0f} ms",
-                auto_recorded=False,
-            )
-        ],
-        highest_severity="critical",
-        recommended_action=verdict.failure_action(ReasonCode.DEADLINE_EXCEEDED),
-        verdict=Decision.HALT,
-        reason_code=ReasonCode.DEADLINE_EXCEEDED,
-        event_stored="nowhere",
-    )
+            raise

@@ -284,6 +284,14 @@ async def test_bad_request_that_names_its_session_halts_that_session(
     await faults.assert_stored(guardrail, {"s": faults.told_ids(result)})
 
 
+async def test_bad_request_keeps_its_name_when_it_is_listed_and_reported_again(guardrail: Guardrail) -> None:
+    await guardrail.check_halt_conditions(session_token="s")
+    again = await guardrail.check_halt_conditions(session_token="s", current_context={"operation": "go on"})
+    listed = await guardrail.get_session_halts(session_token="s")
+    assert [reason.condition_name for reason in again.halt_reasons] == ["check_failed"]
+    assert [halt.condition_name for halt in listed.halts] == ["check_failed"]
+
+
 @pytest.mark.parametrize("name", NAMELESS)
 async def test_bad_request_that_names_no_session_is_in_the_audit_log(
     guardrail: Guardrail, answer: faults.Answer, name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Any
 
 from haltline.conditions.catalogue import CATALOGUE, default_config
@@ -83,17 +84,13 @@ def parse_row(row: ConditionRow) -> ConditionConfig:
     if row.severity not in set(Severity):
         known = ", ".join(Severity)
         raise ConfigurationError(f"{row.condition_name}: severity {row.severity} is none of {known}")
-    try:
-        threshold = {} if row.threshold is None else json.loads(row.threshold)
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{row.condition_name}: threshold is not JSON ({error})") from error
-    if not isinstance(threshold, dict):
-        raise ConfigurationError(
-            f"{row.condition_name}: threshold is {type(threshold).__name__}, expected an object"
-        )
+    threshold = _parsed_threshold(row)
     for name in ("enabled", "auto_escalate"):
         if not isinstance(getattr(row, name), bool):
             raise ConfigurationError(f"{row.condition_name}: {name} is neither true nor false")
+    for name in ("created_at", "updated_at"):
+        if not isinstance(getattr(row, name), datetime):
+            raise ConfigurationError(f"{row.condition_name}: {name} is no time")
     _require_minutes(row)
     return ConditionConfig(
         condition_name=row.condition_name,
@@ -104,6 +101,22 @@ def parse_row(row: ConditionRow) -> ConditionConfig:
         auto_escalate=row.auto_escalate,
         escalate_after_minutes=row.escalate_after_minutes,
     )
+
+
+def _parsed_threshold(row: ConditionRow) -> dict[str, Any]:
+    if row.threshold is None:
+        return {}
+    if not isinstance(row.threshold, str):
+        raise ConfigurationError(f"{row.condition_name}: threshold is no text")
+    try:
+        threshold = json.loads(row.threshold)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{row.condition_name}: threshold is not JSON ({error})") from error
+    if not isinstance(threshold, dict):
+        raise ConfigurationError(
+            f"{row.condition_name}: threshold is {type(threshold).__name__}, expected an object"
+        )
+    return threshold
 
 
 def _require_minutes(row: ConditionRow) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from itertools import combinations
 
 from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
@@ -66,30 +67,30 @@ def test_production_mix(facts: Facts, config: ConditionConfig) -> Finding | None
     """Find targets tagged with another environment than the declared one, production on one side."""
     declared = _declared(facts)
     tags = _tagged(facts)
+    problem = _mix(declared, tags) or _unsaid(declared, facts)
+    if problem is None:
+        return None
+    # The digest of the action costs more than the rest of this check: only a finding pays for it.
+    evidence = {"environment": declared, "touches": tags, "action": facts.action.digest}
+    return finding(config, problem, evidence)
+
+
+def _mix(declared: str | None, tags: Mapping[str, str]) -> str | None:
     strange = tuple(
         f"{environment} ({source})"
         for environment, source in sorted(tags.items())
         if declared is not None and environment != declared and PRODUCTION in {environment, declared}
     )
-    evidence = {"environment": declared, "action": facts.action.digest}
     if strange:
-        return finding(
-            config,
-            f"The environment is declared as {declared}, but the action touches {listed(strange)}",
-            {**evidence, "touches": list(strange)},
-        )
+        return f"The environment is declared as {declared}, but the action touches {listed(strange)}"
     if declared is None and PRODUCTION in tags and len(tags) > 1:
-        return finding(
-            config,
-            f"The action touches several environments at once: {listed(tuple(sorted(tags)))}",
-            {**evidence, "touches": sorted(tags)},
-        )
+        return f"The action touches several environments at once: {listed(tuple(sorted(tags)))}"
+    return None
+
+
+def _unsaid(declared: str | None, facts: Facts) -> str | None:
     if declared is None and _changes_infrastructure(facts):
-        return finding(
-            config,
-            "Changes infrastructure without saying in which environment",
-            {**evidence, "touches": sorted(tags)},
-        )
+        return "Changes infrastructure without saying in which environment"
     return None
 
 

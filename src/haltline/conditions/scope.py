@@ -55,13 +55,13 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
         verbs=_verbs(facts, effects),
         root=facts.workspace or "",
     )
-    evidence = {"boundary": boundary, "action": facts.action.digest}
     strays = (*result.paths, *result.hosts, *result.verbs)
     if strays:
-        text = f"Outside the scope boundary: {listed(strays)}"
-        return finding(config, text, {**evidence, "outside": sorted(strays)})
+        evidence = {"boundary": boundary, "outside": sorted(strays), "action": facts.action.digest}
+        return finding(config, f"Outside the scope boundary: {listed(strays)}", evidence)
     if not result.comparable and changes_something(facts):
         text = "The scope boundary names nothing that this action could be compared with"
+        evidence = {"boundary": boundary, "action": facts.action.digest}
         return finding(config, text, evidence, severity=Severity.LOW)
     return None
 

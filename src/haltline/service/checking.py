@@ -80,7 +80,7 @@ async def _answer(
     except BaseException as error:  # noqa: BLE001 - nothing waits here: whatever it is, the request raised it
         known = isinstance(error, InvalidInput)
         problem = str(error) if known else f"the request could not be read ({type(error).__name__})"
-        token, task_id = _named(request, fields, "session_token"), _named(request, fields, "task_id")
+        token, task_id = named(request, fields, "session_token"), named(request, fields, "task_id")
         return await _failure(context, principal, ReasonCode.BAD_REQUEST, problem, token, task_id, deadline)
     try:
         return await _check(context, principal, parsed, deadline)
@@ -115,7 +115,7 @@ async def refuse(
 ) -> CheckHaltConditionsOutput:
     """Answer a check whose request a face could not make out, within the deadline."""
     deadline = anyio.current_time() + context.settings.deadline_seconds
-    token = _named({"session_token": session_token}, {}, "session_token")
+    token = named({"session_token": session_token}, {}, "session_token")
     return await _failure(context, principal, reason, problem, token, None, deadline)
 
 
@@ -336,8 +336,8 @@ async def _failure(
     return failure(halt, reason, session.state if session else None, stored, halt_id)
 
 
-def _named(request: Any, fields: Mapping[str, Any], name: str) -> str | None:
-    """Return the session or task that a malformed request names, if it can be made out and stored."""
+def named(request: Any, fields: Mapping[str, Any], name: str) -> str | None:
+    """Return the session or task that a request names, malformed or not, if it can be made out and stored."""
     try:
         if name in fields:
             value = plain(fields[name])

@@ -43,19 +43,31 @@ async def update(
 
     def transition(row: ConditionRow | None, now: datetime) -> Changes:
         current = row or _default_row(context.new_id(), request.condition_name, now)
-        changed = replace(current, **wanted, updated_at=now)
+        changed = replace(_repaired(current, now), **wanted, updated_at=now)
         parse_row(changed)
         payload = {"before": stored_values_of(current), "after": stored_values_of(changed)}
         event = AuditEvent(str(principal), "config.updated", request.condition_name, None, payload)
         return Changes(condition=changed, audit=(event,))
 
-    with context.operation_deadline():
-        await context.start()
-        changes = await context.store.change_condition(request.condition_name, transition)
-    context.configuration.forget()
+    try:
+        with context.operation_deadline():
+            await context.start()
+            changes = await context.store.change_condition(request.condition_name, transition)
+    finally:  # also when no answer came in time: the change may have been made
+        context.configuration.forget()
     payload = changes.audit[0].payload
     return UpdateHaltConfigOutput(
         updated=True, previous_values=_readable(payload["before"]), current_values=_readable(payload["after"])
+    )
+
+
+def _repaired(row: ConditionRow, now: datetime) -> ConditionRow:
+    """Return a row with sense in what no request can change."""
+    created_at: Any = row.created_at
+    return replace(
+        row,
+        halt_type=CATALOGUE[row.condition_name].halt_type,
+        created_at=created_at if isinstance(created_at, datetime) else now,
     )
 
 
@@ -64,7 +76,7 @@ def _readable(values: Mapping[str, Any]) -> dict[str, Any]:
     text = values["threshold"]
     try:
         threshold = json.loads(text) if text else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         threshold = text
     return {**values, "threshold": threshold}
 

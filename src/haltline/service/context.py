@@ -39,8 +39,6 @@ SPOOL_SECONDS = 0.15
 
 _RESERVED = (TOKEN_PREFIX, SESSION_ID_PREFIX)
 
-_REPLAY_POLL_SECONDS = 0.01
-
 Stored = Literal["database", "spool", "nowhere"]
 
 
@@ -102,10 +100,7 @@ class ServiceContext:
             StoreUnavailable: the database cannot be read.
         """
         await self.start()
-        while spooling.waiting(self):
-            await spooling.replay(self)
-            if spooling.waiting(self):  # somebody else is at it, and what waits has to count first
-                await anyio.sleep(_REPLAY_POLL_SECONDS)
+        await spooling.replay(self)
         return await self.store.view(lookup)
 
     def session_to_open(self, view: SessionView, token: str, principal: Principal) -> Session | None:

@@ -35,6 +35,7 @@ from haltline.service.configuration import ConfigurationCache
 from haltline.service.context import TOKEN_PREFIX, ServiceContext
 from haltline.service.recording import record
 from haltline.service.settling import acknowledge
+from haltline.service.stranded import answer_stranded
 from haltline.service.translation import event_of
 from haltline.settings import Settings
 from haltline.store import new_uuid, open_store, spool_beside
@@ -178,6 +179,20 @@ class Guardrail:
             session_token: the session, as far as the request says; anything that is no name counts as none.
         """
         return await refuse(self._context, self.principal, reason, problem, session_token)
+
+    def refuse_stranded_check(
+        self, reason: ReasonCode, problem: str, request: Any, fields: Mapping[str, Any], seconds: float
+    ) -> CheckHaltConditionsOutput:
+        """Answer a check that no event loop answers: a critical halt, in the spool.
+
+        Args:
+            reason: which failure it is.
+            problem: what is wrong, for the agent and for the record.
+            request: the request, malformed or not.
+            fields: the rest of the request.
+            seconds: how long writing to the spool may take.
+        """
+        return answer_stranded(self._context, self.principal, reason, problem, request, fields, seconds)
 
     async def enforce_halt_conditions(
         self, request: CheckHaltConditionsInput | Mapping[str, Any] | None = None, /, **fields: Any

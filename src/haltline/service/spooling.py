@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from haltline import lifecycle
+from haltline.conditions.configuration import MAX_ESCALATION_MINUTES
 from haltline.domain import HaltType, Principal, PrincipalKind, SessionState, Severity
 from haltline.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from haltline.lifecycle import NewHalt
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
     from haltline.store.spool import Claim, Spool
 
 logger = logging.getLogger(__name__)
+
+_ROUNDS = 2
+"""One claim takes what a process that ended left behind, the next one what was spooled since."""
+
+_POLL_SECONDS = 0.01
 
 REPLAYER = Principal(PrincipalKind.SERVICE, "spool")
 
@@ -40,34 +48,39 @@ def event_of(
     return {"at": at, "token_hash": token_hash, "session": session, "halts": [asdict(halt) for halt in halts]}
 
 
-def waiting(context: ServiceContext) -> bool:
-    """Whether halts wait for the database, in the spool or in memory.
-
-    Raises:
-        StoreUnavailable: the spool cannot be looked at.
-    """
-    try:
-        return context.unstored.pending() or context.spool.pending()
-    except OSError as error:
-        raise _unreadable(error) from error
-
-
 async def replay(context: ServiceContext) -> int:
-    """Hand every spooled halt to the database, by id: replaying the same one twice changes nothing.
+    """Hand every halt that waits to the database, by id: replaying the same one twice changes nothing.
 
-    Returns how many were handed over. A halt of no session goes to the audit log. When the time is up, what
-    was handed over so far is forgotten, so that the next one goes on from there.
+    Halts that are spooled meanwhile may wait for the next time. When somebody else hands over, this waits
+    for them: what waits has to count before anything is decided. Returns how many were handed over here. A
+    halt of no session goes to the audit log. When the time is up, what was handed over so far is forgotten,
+    and the next one goes on from there.
 
     Raises:
         StoreError: the database failed, or the spool cannot be read; the spool keeps what it has.
     """
-    count = await _replay(context, context.unstored) + await _replay(context, context.spool)
+    count = rounds = 0
+    while rounds < _ROUNDS and (pending := [s for s in (context.unstored, context.spool) if _waits_in(s)]):
+        outcomes = [await _replay(context, spool) for spool in pending]
+        count += sum(outcome or 0 for outcome in outcomes)
+        if None not in outcomes:
+            rounds += 1
+            continue
+        await anyio.sleep(_POLL_SECONDS)
     if count:
-        logger.warning("replayed %d halts from the spool", count)
+        logger.warning("halts replayed from the spool: %d", count)
     return count
 
 
-async def _replay(context: ServiceContext, spool: Spool) -> int:
+def _waits_in(spool: Spool) -> bool:
+    try:
+        return spool.pending()
+    except OSError as error:
+        raise _unreadable(error) from error
+
+
+async def _replay(context: ServiceContext, spool: Spool) -> int | None:
+    """Hand over what can be claimed; returns how many halts that were, or None when others have it."""
     manager = spool.claim()
     try:
         # In a thread, because a disk may hang, and a lock. If the time is up meanwhile, nobody refers to the
@@ -75,14 +88,16 @@ async def _replay(context: ServiceContext, spool: Spool) -> int:
         claim = await context.spool_lanes.run_abandonable(manager.__enter__)
     except OSError as error:
         raise _unreadable(error) from error
+    if not (claim.files or claim.events):
+        manager.__exit__(None, None, None)
+        return None
     left = [dict(event) for event in claim.events]
     count = 0
     try:
         while left:
             count += await _replay_first(context, left)
     finally:
-        if claim.files or claim.events:
-            _finish(spool, claim, left)
+        _finish(spool, claim, left)
         manager.__exit__(None, None, None)
     return count
 
@@ -128,6 +143,11 @@ async def _replay_halt(
     if token_hash is None:
         await note(context, halt, REPLAYER)
         return
+    known = await context.store.find_halt(halt.id)
+    if known is not None:  # handed over before; or the line is forged, and must not stand in the others' way
+        if known.description != halt.description:
+            await note(context, halt, REPLAYER)
+        return
     lookup = SessionLookup(token_hash=token_hash, halt_id=halt.id)
     transition = lifecycle.record_halts((halt,), REPLAYER, new_id=context.new_id, open_as=open_as)
     try:
@@ -162,4 +182,10 @@ def _halt_of(values: Mapping[str, Any], at: str) -> NewHalt:
     """Return a spooled halt, with the time at which it happened in its context."""
     halt_type, severity = HaltType(values["halt_type"]), Severity(values["severity"])
     spooled = {**(values["context"] or {}), "spooled_at": at}
+    for name in ("single_use", "auto_recorded", "auto_escalate"):
+        if not isinstance(values[name], bool):
+            raise TypeError(f"{name} is neither true nor false")
+    minutes = values["escalate_after_minutes"]
+    if minutes is not None and not (type(minutes) is int and 1 <= minutes <= MAX_ESCALATION_MINUTES):
+        raise ValueError("escalate_after_minutes is out of its bounds")
     return NewHalt(**{**values, "halt_type": halt_type, "severity": severity, "context": spooled})

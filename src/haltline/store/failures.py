@@ -30,6 +30,8 @@ _SQLITE_CORRUPT = {
     26: "the file is no database",
 }
 _SQLITE_CONSTRAINT = 19
+_NO_TEXT = "Could not decode to UTF-8"
+"""How the driver itself, without a code of SQLite, begins what it says of text that is none."""
 
 _POSTGRES_KEY_EXISTS = "23505"
 _POSTGRES_TRY_AGAIN = frozenset({"40001", "40P01"})
@@ -49,6 +51,8 @@ def sqlite_failure(error: BaseException) -> HaltlineError:
     text = str(error)
     if primary == _SQLITE_CONSTRAINT:
         return _constraint_failure(text)
+    if text.startswith(_NO_TEXT):
+        return StoreCorrupt(f"SQLite: {text}")
     if primary in _SQLITE_CORRUPT:
         return StoreCorrupt(f"SQLite: {_SQLITE_CORRUPT[primary]} ({text}); restore it from a backup")
     if primary in _SQLITE_UNAVAILABLE:
@@ -70,7 +74,8 @@ def postgres_failure(error: BaseException) -> HaltlineError:
     """Return what an error of the PostgreSQL driver means."""
     state = getattr(error, "sqlstate", None) or ""
     diagnosis = getattr(error, "diag", None)
-    text = str(getattr(diagnosis, "message_primary", None) or error)
+    # A refused connection has a text of several lines; what is made of it is one sentence.
+    text = " ".join(str(getattr(diagnosis, "message_primary", None) or error).split())
     constraint = getattr(diagnosis, "constraint_name", None)
     if state == "HL001" or constraint in _IMMUTABLE_KEYS:
         return ImmutableRecord(text.removeprefix(IMMUTABLE))

@@ -7,6 +7,7 @@ wait here ends when the caller's deadline does. A connection whose wait was cut 
 from __future__ import annotations
 
 import asyncio
+import os
 import select
 import sys
 from collections.abc import Callable
@@ -89,6 +90,7 @@ class PostgresStore:
         self._url = _parsed(url)
         self._clock = clock
         self._engines: _Engines | None = None
+        self._owner: tuple[int, asyncio.AbstractEventLoop] | None = None
 
     async def start(self) -> None:
         """Connect, and bring the schema up to date."""
@@ -101,18 +103,19 @@ class PostgresStore:
         except BaseException:
             await engine.dispose()
             raise
-        self._engines = _Engines.over(engine)
+        self._engines, self._owner = _Engines.over(engine), _owner()
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close every connection of this process."""
         engines, self._engines = self._engines, None
         if engines is not None:
-            await engines.write.dispose()
+            await self._let_go(engines)
 
     async def view(self, lookup: SessionLookup) -> SessionView:
         """Read what a check needs of a session."""
         quiet = await self._transact(
-            self._started().autocommit, lambda connection: transactions.view_if_quiet(connection, lookup)
+            (await self._started()).autocommit,
+            lambda connection: transactions.view_if_quiet(connection, lookup),
         )
         if quiet is not None:
             return quiet
@@ -208,24 +211,39 @@ class PostgresStore:
         sa.event.listen(engine.sync_engine, "checkout", _notice_hang_up)
         return engine
 
-    def _started(self) -> _Engines:
+    async def _started(self) -> _Engines:
+        """Return the engines; new ones in another process or event loop than before.
+
+        Two processes that use one connection get each other's answers, and an event loop cannot wait for a
+        connection of another one.
+        """
         if self._engines is None:
             raise StoreUnavailable("The store is not started; call start() first")
+        engines = self._engines
+        if self._owner != _owner():
+            self._engines = _Engines.over(self._new_engine())
+            await self._let_go(engines)
         return self._engines
+
+    async def _let_go(self, engines: _Engines) -> None:
+        """Close connections; those of another process are left to it, since closing would end them there."""
+        of_process = self._owner[0] if self._owner else None
+        self._owner = _owner()
+        await engines.write.dispose(close=of_process == os.getpid())
 
     async def _read(self, function: Callable[[sa.Connection], T]) -> T:
         """Run in one snapshot, so that what several statements read fits together."""
-        return await self._transact(self._started().snapshot, function)
+        return await self._transact((await self._started()).snapshot, function)
 
     async def _write(self, function: Callable[[sa.Connection], T]) -> T:
         """Run in a transaction, and again when PostgreSQL or another process's session says so."""
         for _ in range(_TRIES - 1):
             try:
-                return await self._transact(self._started().write, function)
+                return await self._transact((await self._started()).write, function)
             except TryAgain:
                 continue
         try:
-            return await self._transact(self._started().write, function)
+            return await self._transact((await self._started()).write, function)
         except TryAgain as error:
             raise StoreUnavailable(f"PostgreSQL: {error}") from error
 
@@ -249,6 +267,11 @@ class PostgresStore:
             f"{name} is off: the last commits may be lost in a crash, halts included" for name in weak
         )
         return StoreHealth(facts, warnings)
+
+
+def _owner() -> tuple[int, asyncio.AbstractEventLoop]:
+    """Return whom connections belong to: this process and this event loop."""
+    return os.getpid(), asyncio.get_running_loop()
 
 
 async def _run(engine: AsyncEngine, function: Callable[[sa.Connection], T]) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from haltline.domain import SessionState
@@ -19,7 +21,7 @@ from haltline.records import (
 )
 from haltline.store import statements
 from haltline.store.port import ConditionTransition, KeyTransition
-from haltline.store.rows import canonical_id
+from haltline.store.rows import canonical_id, field_names
 from haltline.store.transactions import Clock, now_of, reading
 from haltline.store.writing import write
 
@@ -85,17 +87,34 @@ def list_strikes(connection: sa.Connection, session_id: str) -> tuple[Strikes, .
 
 def condition_rows(connection: sa.Connection) -> tuple[ConditionRow, ...]:
     """Return the configuration as it is stored."""
-    with reading():
-        return tuple(ConditionRow(*row) for row in connection.execute(statements.condition_rows))
+    return tuple(_condition(row) for row in connection.execute(statements.condition_rows))
+
+
+def _condition(row: sa.Row[Any]) -> ConditionRow:
+    """Return a row of the configuration; what makes no sense in it stays, for its reader to say so."""
+    values = dict(zip(field_names(ConditionRow), row, strict=True))
+    for name in ("enabled", "auto_escalate"):
+        if isinstance(values[name], int) and values[name] in {0, 1}:
+            values[name] = bool(values[name])
+    for name in ("created_at", "updated_at"):
+        values[name] = _moment(values[name])
+    return ConditionRow(**values)
+
+
+def _moment(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    with suppress(TypeError, ValueError):
+        return datetime.fromisoformat(value)
+    return value
 
 
 def change_condition(
     connection: sa.Connection, condition_name: str, transition: ConditionTransition, clock: Clock | None
 ) -> Changes:
     """Lock a row of the configuration, run the transition and write what it returns."""
-    with reading():
-        row = connection.execute(statements.condition_row, {"condition_name": condition_name}).one_or_none()
-        found = None if row is None else ConditionRow(*row)
+    row = connection.execute(statements.condition_row, {"condition_name": condition_name}).one_or_none()
+    found = None if row is None else _condition(row)
     now = now_of(connection, clock)
     changes = transition(found, now)
     write(connection, changes, None, now)

@@ -104,6 +104,7 @@ recent_errors = (
         sa.func.coalesce(schema.halt_events.c.task_id, sa.literal_column("''")) == sa.bindparam("task_id"),
         schema.halt_events.c.triggered_at > sa.bindparam("since", type_=schema.Moment),
         sa.text(schema.STRIKE),
+        schema.halt_events.c.evidence_digest.is_(None),  # a note by hand has one, and hides no attempt
     )
     .order_by(schema.halt_events.c.triggered_at.desc(), schema.halt_events.c.id.desc())
     .limit(RECENT_ERRORS)
@@ -157,8 +158,12 @@ all_halts = sa.select(_all_halts).order_by(_all_halts.c.id).limit(_limit)
 
 
 def _as_stored(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
-    """Return an enum column as its text, because a row that somebody has spoilt must reach its reader."""
-    return sa.type_coerce(column, sa.Text) if isinstance(column.type, sa.Enum) else column
+    """Return a column as the driver reads it, because a row that somebody spoilt must reach its reader."""
+    if isinstance(column.type, sa.Enum):
+        return sa.type_coerce(column, sa.Text)
+    if isinstance(column.type, sa.Boolean | schema.Moment):
+        return sa.type_coerce(column, sa.types.NULLTYPE)
+    return column
 
 
 _condition_columns = [_as_stored(schema.conditions.c[name]) for name in field_names(ConditionRow)]
