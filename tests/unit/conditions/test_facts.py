@@ -269,6 +269,9 @@ def test_a_plain_read_is_one(command: str) -> None:
     assert facts(command).only_reads
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
         "git add -A",
         "git commit -m 'x'",
         "git pull",
