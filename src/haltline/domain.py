@@ -83,6 +83,10 @@ class ReasonCode(StrEnum):
     CONFIGURATION_UNREADABLE = "config_unreadable"
 
 
+CHECK_FAILED = "check_failed"
+"""The name under which a check that could not be made reports itself, in the place of a condition's."""
+
+
 class PrincipalKind(StrEnum):
     """What kind of caller a credential belongs to."""
 

@@ -13,7 +13,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from haltline.domain import HaltType, PrincipalKind, Resolution, SessionState, Severity
+from haltline.domain import CHECK_FAILED, HaltType, PrincipalKind, Resolution, SessionState, Severity
+
+MAX_CONTEXT_BYTES = 64 * 1024
+"""Most bytes that the context of a halt has as JSON, redacted (DESIGN §12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,13 @@ class Halt:
         if not self.requires_acknowledgment:
             return False
         return not self.acknowledged or self.resolution is Resolution.ESCALATED
+
+    @property
+    def reported_name(self) -> str | None:
+        """What it is reported as: its condition, or `check_failed` when it stands for no finding."""
+        if self.condition_name is None and self.auto_recorded and "reason_code" in (self.context or {}):
+            return CHECK_FAILED
+        return self.condition_name
 
     def is_overdue_at(self, now: datetime) -> bool:
         """Whether its `escalate_at` has passed, and neither an answer nor a sweep came first."""

@@ -31,6 +31,10 @@ _STATE_ACTIONS = {
         "Wait; do not retry, rephrase, or reach the same outcome another way."
     ),
 }
+_READ_ACTION = (
+    "Proceed with this read and nothing else: the session is {state}, and every other action halts until a "
+    "person settles its open halts."
+)
 _FAILURE_ACTIONS = {
     ReasonCode.BAD_REQUEST: "HALT. The request for this check is malformed; nothing was checked. Do not act.",
     ReasonCode.INVALID_SESSION: "HALT. There is no such open session. Ask a person to open one. Do not act.",
@@ -101,6 +105,11 @@ def decide(findings: tuple[Finding, ...], rules: VerdictRules, attempts: int = 0
 def standing_halt(state: SessionState) -> str:
     """Return the sentence for an agent whose session is halted or paused already."""
     return _STATE_ACTIONS[state]
+
+
+def permitted_read(state: SessionState) -> str:
+    """Return the sentence for an agent that may read although its session is halted or paused."""
+    return _READ_ACTION.format(state=state)
 
 
 def failure_action(reason: ReasonCode) -> str:

@@ -21,10 +21,10 @@ from tests.fault import faults
 from haltline import Guardrail
 from haltline.domain import Decision, ReasonCode
 from haltline.plain import MAX_NESTING
+from haltline.records import MAX_CONTEXT_BYTES
 from haltline.wire import (
     MAX_COMMAND,
     MAX_CONTENT_BYTES,
-    MAX_CONTEXT_BYTES,
     MAX_DESCRIPTION,
     MAX_NAME,
     MAX_PATHS,
@@ -282,6 +282,14 @@ async def test_bad_request_that_names_its_session_halts_that_session(
     faults.assert_failed(result, BAD, "database")
     assert result.session_state == "halted"
     await faults.assert_stored(guardrail, {"s": faults.told_ids(result)})
+
+
+async def test_bad_request_keeps_its_name_when_it_is_listed_and_reported_again(guardrail: Guardrail) -> None:
+    await guardrail.check_halt_conditions(session_token="s")
+    again = await guardrail.check_halt_conditions(session_token="s", current_context={"operation": "go on"})
+    listed = await guardrail.get_session_halts(session_token="s")
+    assert [reason.condition_name for reason in again.halt_reasons] == ["check_failed"]
+    assert [halt.condition_name for halt in listed.halts] == ["check_failed"]
 
 
 @pytest.mark.parametrize("name", NAMELESS)

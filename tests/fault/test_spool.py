@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ import anyio
 import pytest
 from tests.fault import faults
 
-from haltline import Guardrail, Settings
-from haltline.domain import ReasonCode
+from haltline import Guardrail, Settings, lifecycle
+from haltline.domain import HaltType, ReasonCode, Severity
+from haltline.service import spooling
 
 pytestmark = pytest.mark.anyio
 
@@ -170,3 +173,33 @@ async def test_two_guardrails_that_replay_at_once_double_nothing(
         for number, token in enumerate(tokens):
             group.start_soon(check, number, token)
     await faults.assert_recovered(guardrail, told)
+
+
+FORGED: dict[str, dict[str, Any]] = {
+    "an id that another session's halt has": {},
+    "a time beyond every calendar": {
+        "id": "01920000-0000-7000-8000-000000000001",
+        "escalate_after_minutes": 10**12,
+    },
+    "text for a truth value": {"id": "01920000-0000-7000-8000-000000000001", "single_use": "x"},
+}
+
+
+@pytest.mark.parametrize("values", FORGED.values(), ids=FORGED)
+async def test_forged_line_halts_nobody_else_for_ever(
+    guardrail: Guardrail, spool: Path, values: dict[str, Any]
+) -> None:
+    known = await guardrail.record_halt(
+        session_token="s", halt_type="scope", description="Known", severity="high"
+    )
+    halt = lifecycle.NewHalt(known.halt_id, HaltType.SCOPE, Severity.HIGH, "Forged")
+    await guardrail.check_halt_conditions(session_token="t", current_context=faults.QUIET)
+    token_hash = hashlib.sha256(b"t").hexdigest()
+    event = spooling.event_of((replace(halt, **values),), token_hash, None, "2026-01-01T00:00:00.000000Z")
+    spool.write_text(json.dumps(event) + "\n")
+    for token in ("t", "u"):
+        result = await guardrail.check_halt_conditions(session_token=token, current_context=faults.QUIET)
+        assert result.should_halt is False
+    human = guardrail.acting_as(faults.HUMAN)
+    assert "Forged" in "".join([entry.payload async for entry in human.audit_entries()])
+    assert (await human.verify_audit()).problems == ()

@@ -118,3 +118,36 @@ async def test_the_count_outlives_the_process(tmp_path: pathlib.Path) -> None:
             assert result.recommended_action == expected
     async with Guardrail.open(url) as guardrail:
         assert (await guardrail.record_attempt(**TASK, error=ERROR, attempt_number=1)).should_halt is True
+
+
+async def test_a_failure_in_a_halted_session_counts_and_is_not_retried(guardrail: Guardrail) -> None:
+    halt = await guardrail.record_halt(
+        session_token="s", halt_type="security", description="Found a key", severity="critical"
+    )
+    result = await guardrail.record_attempt(**TASK, error=ERROR)
+    assert (result.attempt_count, result.should_halt, result.severity) == (1, True, "critical")
+    assert result.halt_id == halt.halt_id
+    assert result.recommended_action.startswith("HALT.")
+
+
+async def test_notes_by_hand_hide_no_recorded_error(guardrail: Guardrail) -> None:
+    """An agent cannot push its failures out of the latest ten with low halts of its own."""
+    for missing in ("null", "undefined"):
+        await guardrail.record_attempt(**TASK, error=f"TypeError: Cannot read property 'x' of {missing}")
+    for number in range(10):
+        await guardrail.record_halt(
+            **TASK,
+            halt_type="execution",
+            condition_name="three_strikes",
+            description="a note",
+            severity="low",
+            attempt_count=0,
+            previous_error="ECONNREFUSED" if number else "ENOENT: no such file or directory, open 'a.json'",
+        )
+    result = await guardrail.check_halt_conditions(**TASK, current_context={"operation": "fix it"})
+    assert [reason.condition_name for reason in result.halt_reasons] == ["repeated_errors"]
+    assert result.context_annotations is not None
+    assert result.context_annotations.similar_previous_errors == [
+        "TypeError: Cannot read property 'x' of null",
+        "TypeError: Cannot read property 'x' of undefined",
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from haltline.conditions.condition import Condition, ConditionConfig, ThresholdField, finding, quoted, times
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity, canonical_json
+from haltline.secrets import redact
 from haltline.text.errors import classify_error, mask_volatile, names_in, similarity
 
 _COMPARED_ERRORS = 10
@@ -15,6 +16,11 @@ def _latest(facts: Facts) -> tuple[str, ...]:
     """Return the errors to compare; declared ones, however many, do not crowd recorded ones out."""
     recorded = facts.recorded_errors
     return (*recorded[-_COMPARED_ERRORS:], *facts.errors[len(recorded) :][-_COMPARED_ERRORS:])
+
+
+def _masked(errors: tuple[str, ...]) -> list[str]:
+    """Return errors as evidence shows them; redacted first, for a mask inside a secret hides it from that."""
+    return sorted({mask_volatile(redact(error)) for error in errors})
 
 
 def three_strikes(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -49,7 +55,7 @@ def repeated_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         "Similar errors across attempts suggest fundamental misunderstanding",
-        {"task_id": facts.task_id, "errors": sorted({mask_volatile(error) for error in repeated})},
+        {"task_id": facts.task_id, "errors": _masked(repeated)},
         annotations={"similar_previous_errors": repeated},
     )
 
@@ -65,7 +71,7 @@ def cascading_failures(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         f"{len(chain)} failures in a row, each naming something of the one before",
-        {"task_id": facts.task_id, "chain": [mask_volatile(error) for error in chain]},
+        {"task_id": facts.task_id, "chain": [mask_volatile(redact(error)) for error in chain]},
     )
 
 
@@ -94,7 +100,7 @@ def unknown_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
     return finding(
         config,
         f"An error of no known kind: {quoted(unknown[-1])}",
-        {"task_id": facts.task_id, "errors": sorted({mask_volatile(error) for error in unknown})},
+        {"task_id": facts.task_id, "errors": _masked(unknown)},
     )
 
 
@@ -165,6 +171,7 @@ CONDITIONS = (
         summary="Several failures in a row, each naming something of the one before.",
         advice="Go back to the first failure; the later ones may be its consequences.",
         check=cascading_failures,
+        single_use_waiver=True,
         threshold={
             "max_chain_length": ThresholdField(
                 3, "failures in a chain before it halts", minimum=2, maximum=1000
@@ -186,6 +193,7 @@ CONDITIONS = (
         summary="The agent has given the same response several times in a row.",
         advice="Stop and ask the user; repeating the same words will not help.",
         check=no_progress,
+        single_use_waiver=True,
         threshold={
             "window": ThresholdField(5, "equal responses in a row before it halts", minimum=2, maximum=1000)
         },
@@ -197,6 +205,7 @@ CONDITIONS = (
         summary="A tool has failed several times in a row with the same arguments.",
         advice="Stop calling it this way; find out why it fails.",
         check=repeated_failure,
+        single_use_waiver=True,
         threshold={
             "threshold": ThresholdField(
                 3, "equal failures in a row before it halts", minimum=1, maximum=1000

@@ -1,4 +1,4 @@
-"""Who calls on the command line (docs/decisions/0004-who-settles.md).
+"""Who calls on the command line (docs/decisions/0006-who-settles.md).
 
 An agent with a shell can run every command that a person can. So a person has to show something that an
 agent's shell does not have: a key, or a terminal. Agents' tools run commands with captured pipes; a person

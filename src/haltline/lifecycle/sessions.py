@@ -23,6 +23,7 @@ from haltline.records import (
     Session,
     SessionView,
 )
+from haltline.secrets import redact
 
 SETTLED_AGAIN = frozenset({Resolution.ESCALATED, Resolution.TIMEOUT})
 """Resolutions that leave a halt open: a human settles it once more."""
@@ -70,6 +71,7 @@ def close_session(actor: Principal) -> Transition:
 
 def record_reads(paths: Mapping[str, str | None], *, open_as: Session | None, actor: Principal) -> Transition:
     """Return the transition that enters files, with their content's hash, into the read ledger."""
+    shown: dict[str, str | None] = redact(dict(paths))
 
     def transition(view: SessionView, now: datetime) -> Changes:
         session = view.session
@@ -80,8 +82,8 @@ def record_reads(paths: Mapping[str, str | None], *, open_as: Session | None, ac
             session = replace(open_as, created_at=now, updated_at=now)
             audit.append(session_opened(session, str(actor)))
         require_open(session)
-        audit.append(AuditEvent(str(actor), "reads.recorded", session.id, session.id, {"reads": dict(paths)}))
-        reads = tuple(FileRead(session.id, path, content_hash, now) for path, content_hash in paths.items())
+        audit.append(AuditEvent(str(actor), "reads.recorded", session.id, session.id, {"reads": shown}))
+        reads = tuple(FileRead(session.id, path, content_hash, now) for path, content_hash in shown.items())
         return Changes(session=session, reads=reads, audit=tuple(audit))
 
     return transition

@@ -179,9 +179,9 @@ def _reset_by_settling(halt: Halt, actor: Principal, now: datetime) -> Strikes |
     """Return the task's count started again, when a person settles that it has failed too often.
 
     An agent resets nothing, even where it may settle halts. A three-strikes check that failed says nothing
-    about the task.
+    about the task, and neither does a halt by hand: its words are those of whoever recorded it.
     """
-    if halt.condition_name != "three_strikes" or actor.kind is PrincipalKind.AGENT:
+    if halt.condition_name != "three_strikes" or actor.kind is PrincipalKind.AGENT or not halt.auto_recorded:
         return None
     if "reason_code" in (halt.context or {}):
         return None

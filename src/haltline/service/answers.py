@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from haltline import verdict
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.facts import Facts
-from haltline.domain import Decision, Finding, ReasonCode, SessionState, Severity
+from haltline.domain import CHECK_FAILED, Decision, Finding, ReasonCode, SessionState, Severity
 from haltline.lifecycle import NewHalt, session_state
 from haltline.records import Changes, Halt, Session, SessionLookup, SessionView
 from haltline.secrets import redact
@@ -16,9 +16,6 @@ from haltline.service.context import Stored
 from haltline.service.translation import annotations_of, guidance_of, reason_of, reason_of_halt
 from haltline.verdict import Verdict
 from haltline.wire import MAX_DESCRIPTION, CheckHaltConditionsOutput, HaltReason
-
-CHECK_FAILED = "check_failed"
-"""The name under which a check that could not be made reports itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +56,7 @@ def answer(
         should_halt=decided.should_halt or standing,
         halt_reasons=reasons,
         highest_severity=_highest(judged.view.open_halts if standing else (), decided).value,
-        recommended_action=(
-            verdict.standing_halt(before)
-            if standing and decided.reason_code is None
-            else decided.recommended_action
-        ),
+        recommended_action=_recommended_action(decided, before, standing=standing),
         context_annotations=annotations_of(judged.findings),
         verdict=Decision.HALT if standing else decided.decision,
         reason_code=decided.reason_code,
@@ -72,6 +65,17 @@ def answer(
         waived=[found.condition_name for found in judged.waived],
         event_stored="database" if halts else None,
     )
+
+
+def _recommended_action(decided: Verdict, before: SessionState, *, standing: bool) -> str:
+    """Return what the agent is told; `before` is the session's state when it asked."""
+    if decided.reason_code is not None:
+        return decided.recommended_action
+    if standing:
+        return verdict.standing_halt(before)
+    if decided.decision is Decision.PROCEED and before in (SessionState.HALTED, SessionState.PAUSED):
+        return verdict.permitted_read(before)
+    return decided.recommended_action
 
 
 def _highest(open_halts: tuple[Halt, ...], decided: Verdict) -> Severity:

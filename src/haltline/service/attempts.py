@@ -6,9 +6,9 @@ from haltline import lifecycle, verdict
 from haltline.conditions.configuration import Configuration
 from haltline.conditions.evaluate import broken_configuration, evaluate
 from haltline.conditions.facts import Action, Facts
-from haltline.domain import Finding, HaltType, Principal, Severity
+from haltline.domain import Finding, HaltType, Principal, SessionState, Severity
 from haltline.lifecycle import NewHalt
-from haltline.records import SessionLookup
+from haltline.records import Halt, SessionLookup
 from haltline.secrets import redact
 from haltline.service.context import ServiceContext
 from haltline.wire import RecordAttemptInput, RecordAttemptOutput
@@ -52,6 +52,9 @@ async def record_attempt(
         changes = await context.store.change(lookup, transition)
     count = changes.strikes.attempts if changes.strikes else 0
     found = _too_many(configuration, task_id, count)
+    state = changes.session.state if changes.session else SessionState.ACTIVE
+    if found is None and state is not SessionState.ACTIVE:
+        return _standing(count, state, view.open_halts)
     if found is None:
         return RecordAttemptOutput(
             attempt_count=count,
@@ -67,6 +70,18 @@ async def record_attempt(
         severity=found.severity.value,
         recommended_action=verdict.HALT_AND_ESCALATE,
         halt_id=halt_id if recorded else standing,
+    )
+
+
+def _standing(count: int, state: SessionState, open_halts: tuple[Halt, ...]) -> RecordAttemptOutput:
+    """Return the answer in a session that waits for a person: the failure counts, and nothing is retried."""
+    worst = max(open_halts, key=lambda halt: halt.severity.rank, default=None)
+    return RecordAttemptOutput(
+        attempt_count=count,
+        should_halt=True,
+        severity=(worst.severity if worst else Severity.CRITICAL).value,
+        recommended_action=verdict.standing_halt(state),
+        halt_id=worst.id if worst else None,
     )
 
 

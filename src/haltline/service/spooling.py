@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from haltline import lifecycle
+from haltline.conditions.configuration import MAX_ESCALATION_MINUTES
 from haltline.domain import HaltType, Principal, PrincipalKind, SessionState, Severity
 from haltline.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from haltline.lifecycle import NewHalt
@@ -67,7 +68,7 @@ async def replay(context: ServiceContext) -> int:
             continue
         await anyio.sleep(_POLL_SECONDS)
     if count:
-        logger.warning("replayed %d halts from the spool", count)
+        logger.warning("halts replayed from the spool: %d", count)
     return count
 
 
@@ -142,6 +143,11 @@ async def _replay_halt(
     if token_hash is None:
         await note(context, halt, REPLAYER)
         return
+    known = await context.store.find_halt(halt.id)
+    if known is not None:  # handed over before; or the line is forged, and must not stand in the others' way
+        if known.description != halt.description:
+            await note(context, halt, REPLAYER)
+        return
     lookup = SessionLookup(token_hash=token_hash, halt_id=halt.id)
     transition = lifecycle.record_halts((halt,), REPLAYER, new_id=context.new_id, open_as=open_as)
     try:
@@ -176,4 +182,10 @@ def _halt_of(values: Mapping[str, Any], at: str) -> NewHalt:
     """Return a spooled halt, with the time at which it happened in its context."""
     halt_type, severity = HaltType(values["halt_type"]), Severity(values["severity"])
     spooled = {**(values["context"] or {}), "spooled_at": at}
+    for name in ("single_use", "auto_recorded", "auto_escalate"):
+        if not isinstance(values[name], bool):
+            raise TypeError(f"{name} is neither true nor false")
+    minutes = values["escalate_after_minutes"]
+    if minutes is not None and not (type(minutes) is int and 1 <= minutes <= MAX_ESCALATION_MINUTES):
+        raise ValueError("escalate_after_minutes is out of its bounds")
     return NewHalt(**{**values, "halt_type": halt_type, "severity": severity, "context": spooled})

@@ -100,7 +100,7 @@ def reason_of_halt(halt: Halt) -> HaltReason:
     """Return a halt that is open already as the check reports it."""
     return HaltReason(
         halt_type=halt.halt_type,
-        condition_name=halt.condition_name or halt.halt_type,
+        condition_name=halt.reported_name or halt.halt_type,
         severity=halt.severity,
         description=halt.description,
         auto_recorded=halt.auto_recorded,
@@ -135,7 +135,7 @@ def event_of(halt: Halt) -> HaltEvent:
         resolution=halt.resolution,
         session_id=halt.session_id,
         task_id=halt.task_id,
-        condition_name=halt.condition_name,
+        condition_name=halt.reported_name,
         acknowledged_by=halt.acknowledged_by,
         resolution_notes=halt.resolution_notes,
         attempt_count=halt.attempt_count,

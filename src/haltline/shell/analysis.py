@@ -123,7 +123,7 @@ class Analysis:
         effects: what they would do.
         verdicts: the rules that hold, in source order.
         unknown: what could not be determined.
-        only_reads: every effect is provably a read and nothing is unknown.
+        only_reads: every effect is provably a read, nothing is unknown, and no program is somebody's own.
         complete: the text was read to its end.
     """
 
@@ -178,12 +178,25 @@ def analyze(
         effects=effects,
         verdicts=verdicts,
         unknown=unknown,
-        only_reads=reads and not unknown and not verdicts and bool(engine.calls or not command.strip()),
+        only_reads=reads
+        and not unknown
+        and not verdicts
+        and bool(engine.calls or not command.strip())
+        and not _runs_others(engine),
         complete=engine.error is None,
     )
 
 
 MAX_SCRIPT = 64 * 1024
+_INSTALLED = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
+
+
+def _runs_others(engine: Engine) -> bool:
+    """Whether programs may be others than their names say: `./ls` is whatever somebody put there."""
+    if engine.elsewhere or any(name == "PATH" for call in engine.calls for name, _ in call.settings):
+        return True
+    names = (call.argv[0] for call in engine.calls if call.argv)
+    return any("/" in name and name[: name.rfind("/") + 1] not in _INSTALLED for name in names)
 
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from haltline.shell import expand
 from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
 from haltline.shell.environment import RUN_BY_NAME, Environment
-from haltline.shell.marks import UNKNOWN, known, without_marks
+from haltline.shell.marks import UNKNOWN, display, known, without_marks
 from haltline.shell.options import parse
 from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
@@ -60,6 +60,7 @@ class Engine:
         "defined",
         "depth",
         "effects",
+        "elsewhere",
         "error",
         "files",
         "home",
@@ -90,6 +91,7 @@ class Engine:
         self.defined: list[tuple[str, Script, Call]] = []
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
+        self.elsewhere = False
         self.error: str | None = None
         self.steps = 0
         self.read = 0
@@ -448,11 +450,11 @@ class Engine:
         elif found:
             return
         elif kind == "write" and not program.name.startswith("git-"):
-            targets = parse(call.argv, program.grammar).words
-            for target in targets or [program.name]:
+            targets: list[str | None] = [*parse(call.argv, program.grammar).words]
+            for target in targets or [None]:
                 self.effect("write", target, call)
-        else:
-            self.effect(kind or "execute", program.name, call)
+        else:  # a program's name is no file that it writes
+            self.effect(kind or "execute", None if kind == "write" else program.name, call)
 
     def apply_rules(self, program: Program, call: Call) -> None:
         """Report the declared rules that hold for a command."""
@@ -537,6 +539,8 @@ class Engine:
             environment.assign(assignment.name, [value], append=assignment.append)
         else:
             call.settings.append((assignment.name, value))
+        if assignment.name == "PATH":
+            self.elsewhere = True
         if value and assignment.name in RUN_BY_NAME:
             self.run_text(value, call.inner([], assignment.name), Environment())
         elif value and assignment.name in _LOADED_BY_NAME:
@@ -606,6 +610,8 @@ class Engine:
         flow = self.files.get(self.located(path, call.environment))
         if flow is not None:
             return flow
+        if path.startswith(("/dev/tcp/", "/dev/udp/")):  # the shell itself opens a connection
+            self.effect("network_out", display(path), call)
         taints = SECRET if is_credential(path) else 0
         if path == "/dev/null":
             return Flow("", 0)

@@ -74,7 +74,8 @@ def postgres_failure(error: BaseException) -> HaltlineError:
     """Return what an error of the PostgreSQL driver means."""
     state = getattr(error, "sqlstate", None) or ""
     diagnosis = getattr(error, "diag", None)
-    text = str(getattr(diagnosis, "message_primary", None) or error)
+    # A refused connection has a text of several lines; what is made of it is one sentence.
+    text = " ".join(str(getattr(diagnosis, "message_primary", None) or error).split())
     constraint = getattr(diagnosis, "constraint_name", None)
     if state == "HL001" or constraint in _IMMUTABLE_KEYS:
         return ImmutableRecord(text.removeprefix(IMMUTABLE))

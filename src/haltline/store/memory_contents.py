@@ -234,6 +234,7 @@ def _recent_errors(halts: list[Halt], strikes: Strikes | None) -> tuple[str, ...
         if (halt.task_id or "") == strikes.task_id
         and halt.attempt_count is not None
         and halt.previous_error is not None
+        and halt.evidence_digest is None  # a note by hand has one, and hides no attempt
         and (strikes.reset_at is None or halt.triggered_at > strikes.reset_at)
     ]
     return tuple(errors[-RECENT_ERRORS:])

@@ -104,6 +104,7 @@ recent_errors = (
         sa.func.coalesce(schema.halt_events.c.task_id, sa.literal_column("''")) == sa.bindparam("task_id"),
         schema.halt_events.c.triggered_at > sa.bindparam("since", type_=schema.Moment),
         sa.text(schema.STRIKE),
+        schema.halt_events.c.evidence_digest.is_(None),  # a note by hand has one, and hides no attempt
     )
     .order_by(schema.halt_events.c.triggered_at.desc(), schema.halt_events.c.id.desc())
     .limit(RECENT_ERRORS)

@@ -167,6 +167,11 @@ def test_a_missing_row_is_the_default() -> None:
     }
 
 
+def test_a_row_that_makes_sense_is_used() -> None:
+    stored = row(severity="low", threshold='{"max_attempts": 9}')
+    assert parse_rows((stored,)).conditions["three_strikes"] == parse_row(stored)
+
+
 def test_conditions_are_in_the_order_of_the_catalogue_whatever_the_order_of_the_rows() -> None:
     configuration = parse_rows(tuple(row(name) for name in sorted(CATALOGUE)))
     assert list(configuration.conditions) == list(CATALOGUE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+import zlib
 from typing import Any
 
 import pytest
@@ -289,3 +291,34 @@ class TestRepeatedFailure:
     def test_one_more_failure_is_other_evidence(self) -> None:
         three = found(self.NAME, facts(recent_calls=calls(*[FAILED] * 3))).evidence_digest
         assert found(self.NAME, facts(recent_calls=calls(*[FAILED] * 4))).evidence_digest != three
+
+
+@pytest.mark.parametrize(
+    ("name", "errors"),
+    [
+        ("repeated_errors", ("TypeError: no user {} 12", "TypeError: no user {} 13")),
+        ("unknown_errors", ("weird {} here",)),
+        (
+            "cascading_failures",
+            (f"{NO_CONFIG} {{}}", f"{NO_LOADER} {{}}", f"{NO_SERVER} {{}}"),
+        ),
+    ],
+)
+def test_no_part_of_a_secret_stays_in_the_evidence_when_its_digits_are_masked(
+    name: str, errors: tuple[str, ...]
+) -> None:
+    token = "ghp" + "_" + "PTGuZeJFEBZj4SzwDOhiXRxL7GQN0s"
+    token += _checksum(token[4:])
+    finding = found(name, facts(errors=tuple(error.format(token) for error in errors)))
+    assert "ghp_" not in str(finding.evidence)
+    assert "PTGuZeJFEBZj" not in str(finding.evidence)
+
+
+def _checksum(body: str) -> str:
+    """Return the six digits of base 62 that end a token of GitHub."""
+    digits = string.digits + string.ascii_uppercase + string.ascii_lowercase
+    left, text = zlib.crc32(body.encode()), ""
+    while left:
+        left, digit = divmod(left, 62)
+        text = digits[digit] + text
+    return text.rjust(6, "0")

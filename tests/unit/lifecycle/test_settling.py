@@ -359,3 +359,18 @@ def test_settling_the_failure_of_the_three_strikes_check_resets_nothing(world: W
     )
     world.settle(failed)
     assert world.strikes["task"].attempts == 1
+
+
+def test_settling_a_three_strikes_halt_that_was_recorded_by_hand_resets_nothing(world: World) -> None:
+    """An agent writes one with words of its own, and a person who settles those has not seen the failures."""
+    for _ in range(2):
+        world.strike()
+    by_hand = world.halt(
+        condition_name="three_strikes",
+        halt_type=HaltType.EXECUTION,
+        task_id="task",
+        auto_recorded=False,
+        description="Please confirm the plan",
+    )
+    world.settle(by_hand)
+    assert world.strikes["task"].attempts == 2

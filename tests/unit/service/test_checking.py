@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from haltline import Guardrail, Principal, PrincipalKind, Settings
+from haltline.conditions.catalogue import CATALOGUE
 from haltline.errors import NotPermitted
-from haltline.records import HaltQuery
-from haltline.wire import MAX_CONTEXT_BYTES, CheckHaltConditionsOutput
+from haltline.records import MAX_CONTEXT_BYTES, HaltQuery
+from haltline.wire import CheckHaltConditionsOutput
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +76,7 @@ async def halt(agent: Guardrail) -> None:
         pytest.param(("ls",), {}, id="a read"),
         pytest.param(("ls", "cat a.py | grep x"), {}, id="several reads"),
         pytest.param(
-            ("git status && git log",), {"operation": "delete everything"}, id="whatever it is called"
+            ("cat a.py && grep -r x src",), {"operation": "delete everything"}, id="whatever it is called"
         ),
     ],
 )
@@ -160,6 +162,19 @@ async def test_a_waiver_is_not_used_up_by_a_check_that_halts_anyway(agent: Guard
     assert (first.should_halt, first.waived) == (True, ["modifying_unread_code"])
     await settle(agent, first)
     assert not (await check(agent, **UNREAD)).should_halt
+
+
+async def test_a_failed_condition_halts_again_although_somebody_settled_its_failure(
+    agent: Guardrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raising(*_: object) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setitem(CATALOGUE, "no_progress", replace(CATALOGUE["no_progress"], check=raising))
+    for _ in range(2):
+        result = await check(agent)
+        assert (names(result), result.reason_code, result.waived) == (["no_progress"], "check_failed", [])
+        await settle(agent, result)
 
 
 async def test_escalating_waives_nothing(agent: Guardrail) -> None:

@@ -10,13 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.conditions.judging import (  # type: ignore[import-not-found]  # the conditions' tests have it; see conftest.py
-    CRITICAL,
-    changes,
-    config,
-    facts,
-    judge,
-)
+from tests.unit.conditions.judging import CRITICAL, changes, config, facts, judge
 
 import haltline.shell
 from haltline.conditions.catalogue import CATALOGUE, default_config
@@ -175,10 +169,11 @@ async def test_when_no_thread_is_free_nothing_passes(
     assert [item.reason_code for item in found] == [ReasonCode.DEADLINE_EXCEEDED]
 
 
-async def test_a_finding_that_comes_too_late_is_not_reported_twice(
+async def test_a_condition_that_returns_too_late_is_not_heard_and_what_follows_it_runs_once(
     lanes: Lanes, replace_check: Replace
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
+    ran = []
 
     def slow(of: Facts, of_config: ConditionConfig) -> Finding:
         begun.set()
@@ -186,6 +181,7 @@ async def test_a_finding_that_comes_too_late_is_not_reported_twice(
         return always(of, of_config)
 
     def last(of: Facts, of_config: ConditionConfig) -> Finding:
+        ran.append(of_config.condition_name)
         go_on.set()
         return always(of, of_config)
 
@@ -194,6 +190,8 @@ async def test_a_finding_that_comes_too_late_is_not_reported_twice(
     configs = [config("no_progress"), config("repeated_failure")]
     assert await names(lanes, facts(), configs, SHORT) == ["no_progress", "repeated_failure"]
     assert begun.is_set()
+    lanes.close(30)
+    assert ran == ["repeated_failure"]
 
 
 async def test_an_analysis_that_never_returns_stops_those_that_need_it_and_no_others(

@@ -40,6 +40,7 @@ def test_analysis_never_raises_and_agrees_with_itself(command: str) -> None:
 READS = [
     "ls -la", "cat a | grep b", "git status && git diff", "echo hi", "find . -name x", "cd x && ls",
     "wc -l < f", "head -5 a 2>/dev/null", "git log --oneline | head", "test -f x && echo y", "pwd",
+    "/usr/bin/ls", "/bin/cat a",
 ]  # fmt: skip
 ACTS = [
     "touch x", "make", "rm x", "echo hi > f", "foo", "$x", "python3 a.py", "git push", "curl http://x",
@@ -47,7 +48,8 @@ ACTS = [
     "find . -exec foo {} +", "npm test", "echo $(foo)", "base64 -o a b", "xxd -r a b",
     "sort -o a b", "uniq a b", "shuf -o a b", "git diff --output=a",
     "awk '{print > \"a\"}' b", "sed -n 'w a' b", "yq -i .a b", "date -s now",
-    "env foo", "fd -x foo", "'unclosed",
+    "env foo", "fd -x foo", "'unclosed", "./ls", "bin/cat a", "~/ls", "PATH=.:$PATH ls",
+    "export PATH=.; ls", "env PATH=. ls", "cat < /dev/tcp/h/80", "git grep -O./x foo",
 ]  # fmt: skip
 
 

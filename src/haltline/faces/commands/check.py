@@ -175,7 +175,7 @@ def _print(output: Output, answer: Mapping[str, Any]) -> None:
         output.line(f"Guidance from {guidance['by']} ({guidance['resolution']}):", "heading")
         output.block(guidance["text"])
     if answer["waived"]:
-        output.line(f"Settled before, so it does not halt again: {', '.join(answer['waived'])}")
+        output.line(f"Settled before, so it does not halt this time: {', '.join(answer['waived'])}")
     output.next(answer["recommended_action"])
     halts = [reason["halt_id"] for reason in reasons if reason["halt_id"]]
     if answer["event_stored"] == "nowhere":

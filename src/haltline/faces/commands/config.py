@@ -148,7 +148,7 @@ def import_command(options: Options, file: Path, dry_run: bool, yes: bool) -> No
         output.json({"applied": not dry_run, "changes": [item.request() for item in changes]})
     elif changes:
         output.line(
-            "Nothing was changed: this was a dry run." if dry_run else f"Changed {len(changes)} conditions."
+            "Nothing was changed: this was a dry run." if dry_run else f"Changed conditions: {len(changes)}."
         )
 
 

@@ -25,7 +25,7 @@ Show the main job on a temporary SQLite database, with real calls.
 
 An agent's check halts; the halt is in the database; the agent cannot settle it; a person does, with
 guidance; the agent's next check proceeds and carries the guidance; three failures halt; the audit log is
-verified.
+verified. Your own database and settings are neither read nor changed, whatever --database and --config say.
 
 {EXIT_CODES}"""
 

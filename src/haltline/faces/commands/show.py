@@ -102,7 +102,7 @@ def _facts(halt: Halt) -> list[tuple[str, str]]:
             "state",
             "open" if halt.is_open and halt.resolution is None else str(halt.resolution or "stops nothing"),
         ),
-        ("condition", f"{halt.condition_name or 'none'} ({halt.halt_type})"),
+        ("condition", f"{halt.reported_name or 'none'} ({halt.halt_type})"),
         ("session", f"{SESSION_ID_PREFIX}{halt.session_id}"),
         ("task", halt.task_id or "none"),
         ("recorded", f"{moment(halt.triggered_at)}, {'by a check' if halt.auto_recorded else 'by hand'}"),

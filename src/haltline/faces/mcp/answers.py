@@ -13,7 +13,7 @@ from typing import Any
 from mcp import types
 
 from haltline import verdict
-from haltline.domain import Decision, ReasonCode
+from haltline.domain import CHECK_FAILED, Decision, ReasonCode
 from haltline.errors import (
     AlreadySettled,
     Conflict,
@@ -59,7 +59,7 @@ def unchecked(reason: ReasonCode, problem: str) -> CheckHaltConditionsOutput:
         halt_reasons=[
             HaltReason(
                 halt_type="execution",
-                condition_name="check_failed",
+                condition_name=CHECK_FAILED,
                 severity="critical",
                 description=redact(f"Halt check failed: {problem}"),
                 auto_recorded=False,

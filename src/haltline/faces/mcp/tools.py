@@ -42,7 +42,7 @@ Haltline stops you before you do harm, and keeps you stopped until a person has 
 2. Before every command, edit, deployment or other action with an effect, call
    guardrail_check_halt_conditions. Say truly what you are about to do: operation, target_files,
    files_read, commands, environment, and proposed_changes when files change. Act only when should_halt is
-   false.
+   false. When its verdict is ask, ask the user first, and act only when they say yes.
 3. When should_halt is true, stop. Do not do the action, do not rephrase it, do not reach the same outcome
    another way, do not open another session. Tell the user why (halt_reasons) and which halt_id to settle,
    and wait.

@@ -226,6 +226,8 @@ def declare(engine: Engine, call: Call) -> Flow:
         name, equals, value = word.partition("=")
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
+            if name.rstrip("+") == "PATH":
+                engine.elsewhere = True
             if value and name in RUN_BY_NAME:
                 engine.run_text(value, call.inner([], name), Environment())
     engine.effect("read", None, call)
