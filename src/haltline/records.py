@@ -15,6 +15,9 @@ from typing import Any
 
 from haltline.domain import CHECK_FAILED, HaltType, PrincipalKind, Resolution, SessionState, Severity
 
+MAX_CONTEXT_BYTES = 64 * 1024
+"""Most bytes that the context of a halt has as JSON, redacted (DESIGN §12)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

@@ -15,10 +15,10 @@ from haltline.conditions.configuration import MAX_ESCALATION_MINUTES
 from haltline.domain import Decision, ReasonCode, SessionState
 from haltline.errors import InvalidInput
 from haltline.plain import NotPlain, plain
+from haltline.records import MAX_CONTEXT_BYTES
 from haltline.secrets import redact
 
 MAX_DESCRIPTION = 4_000
-MAX_CONTEXT_BYTES = 64 * 1024
 MAX_COMMAND = 64 * 1024
 MAX_NAME = 500
 """Longest name, in characters: whatever they are, the databases' indexes hold it."""

@@ -172,7 +172,7 @@ CASES = {
     ),
     "unanswered of all sessions": Case(*_page("unacknowledged"), *["idx_halt_events_unanswered"] * 2),
     "open in a session": Case(*_page("session_id", "open"), *["idx_halt_events_open"] * 2),
-    "open in all sessions": Case(*_page("open"), "idx_halt_events_open", "idx_halt_events_(open|triggered)"),
+    "open in all sessions": Case(*_page("open"), *["idx_halt_events_open"] * 2),
     "everything": Case(*_page(), *["idx_halt_events_triggered"] * 2),
     "of a type": Case(*_page("halt_type"), *["idx_halt_events_type"] * 2),
     "of a severity": Case(*_page("severity"), *["idx_halt_events_severity"] * 2),

@@ -21,10 +21,10 @@ from tests.fault import faults
 from haltline import Guardrail
 from haltline.domain import Decision, ReasonCode
 from haltline.plain import MAX_NESTING
+from haltline.records import MAX_CONTEXT_BYTES
 from haltline.wire import (
     MAX_COMMAND,
     MAX_CONTENT_BYTES,
-    MAX_CONTEXT_BYTES,
     MAX_DESCRIPTION,
     MAX_NAME,
     MAX_PATHS,

@@ -171,6 +171,7 @@ CONDITIONS = (
         summary="Several failures in a row, each naming something of the one before.",
         advice="Go back to the first failure; the later ones may be its consequences.",
         check=cascading_failures,
+        single_use_waiver=True,
         threshold={
             "max_chain_length": ThresholdField(
                 3, "failures in a chain before it halts", minimum=2, maximum=1000
@@ -192,6 +193,7 @@ CONDITIONS = (
         summary="The agent has given the same response several times in a row.",
         advice="Stop and ask the user; repeating the same words will not help.",
         check=no_progress,
+        single_use_waiver=True,
         threshold={
             "window": ThresholdField(5, "equal responses in a row before it halts", minimum=2, maximum=1000)
         },
@@ -203,6 +205,7 @@ CONDITIONS = (
         summary="A tool has failed several times in a row with the same arguments.",
         advice="Stop calling it this way; find out why it fails.",
         check=repeated_failure,
+        single_use_waiver=True,
         threshold={
             "threshold": ThresholdField(
                 3, "equal failures in a row before it halts", minimum=1, maximum=1000

@@ -28,6 +28,20 @@ UNDECIDED = "…"
 _NOBODYS_FILES = ("/dev/", "/tmp/", "/var/tmp/", "/proc/self/")  # noqa: S108 - paths that are left out
 
 
+# fmt: off
+_PLAIN_READERS = frozenset({
+    "basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "egrep",
+    "fgrep", "grep", "head", "id", "ls", "md5sum", "nl", "pwd", "readlink", "realpath", "sha1sum",
+    "sha256sum", "stat", "tac", "tail", "test", "tr", "true", "uname", "uniq", "wc", "which",
+})
+# fmt: on
+"""Programs that read what their arguments name, run nothing, and heed no file that an agent could write."""
+
+
+def _is_plain(analysis: Analysis) -> bool:
+    return all(c.resolved and c.argv and c.argv[0] in _PLAIN_READERS for c in analysis.commands)
+
+
 def normalise_path(path: str, workspace: str | None = None) -> str:
     """Return one spelling of a path: no backslashes, dots or doubled slashes, absolute in a workspace."""
     text = path.replace("\\", "/")
@@ -95,7 +109,9 @@ class Action:
         if self.environment is not None:
             summary["environment"] = self.environment
         if self.changes and self.changes.contents:
-            summary["contents"] = {path: digest(text) for path, text in sorted(self.changes.contents.items())}
+            summary["contents"] = {
+                path: digest(redact(text)) for path, text in sorted(self.changes.contents.items())
+            }
         if self.tool_arguments is not None:
             summary["tool_arguments"] = self.tool_arguments
         # Nothing that is stored, a digest included, may help to guess a secret.
@@ -193,9 +209,13 @@ class Facts:
 
     @property
     def only_reads(self) -> bool:
-        """Whether the action has commands and all of them provably only read; a blank one proves nothing."""
+        """Whether the action has commands and all of them provably only read; a blank one proves nothing.
+
+        The shell analysis calls more commands reads than these: Git, Go or kubectl only read as well, but a
+        file that the agent wrote before can make them run something. What passes in a halt is plain.
+        """
         analyses = self.analyses
-        return bool(analyses) and all(a.only_reads and a.commands for a in analyses)
+        return bool(analyses) and all(a.only_reads and a.commands and _is_plain(a) for a in analyses)
 
     @property
     def modified_files(self) -> tuple[str, ...]:

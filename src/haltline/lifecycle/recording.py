@@ -15,6 +15,7 @@ from haltline.domain import (
     Principal,
     ReasonCode,
     Severity,
+    canonical_json,
     digest,
 )
 from haltline.errors import NotFound
@@ -23,6 +24,7 @@ from haltline.lifecycle.sessions import require_open, session_state
 from haltline.lifecycle.trail import guidance_delivered, halt_recorded, session_opened
 from haltline.lifecycle.transition import Transition
 from haltline.records import (
+    MAX_CONTEXT_BYTES,
     AuditEvent,
     Changes,
     Halt,
@@ -66,11 +68,18 @@ def halt_from_finding(
     action_digest: str,
     attempts: int,
 ) -> NewHalt:
-    """Return the halt that a check records for a finding; the action is kept whole, redacted."""
+    """Return the halt that a check records for a finding; the action is kept whole, redacted.
+
+    Evidence that does not fit into a context beside it is left out; its digest is kept, and the description.
+    """
     condition = CATALOGUE.get(found.condition_name)
-    context: dict[str, Any] = {**action, "evidence": dict(found.evidence)}
+    context: dict[str, Any] = redact({**action, "evidence": dict(found.evidence)})
     if found.reason_code is not None:
         context["reason_code"] = found.reason_code
+    if (
+        len(canonical_json(context).encode()) > MAX_CONTEXT_BYTES
+    ):  # the action must be whole; its digest is kept
+        context["evidence"] = {"omitted": "larger than a context may be", "digest": found.evidence_digest}
     return NewHalt(
         id=halt_id,
         halt_type=found.halt_type,
@@ -78,7 +87,7 @@ def halt_from_finding(
         description=redact(found.description),
         condition_name=found.condition_name,
         task_id=task_id,
-        context=redact(context),
+        context=context,
         attempt_count=attempts or None,
         action_digest=action_digest,
         evidence_digest=found.evidence_digest,

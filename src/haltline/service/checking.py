@@ -25,14 +25,13 @@ from haltline.errors import (
 )
 from haltline.lifecycle import NewHalt
 from haltline.plain import plain
-from haltline.records import Changes, Session, SessionLookup, SessionView
+from haltline.records import MAX_CONTEXT_BYTES, Changes, Session, SessionLookup, SessionView
 from haltline.secrets import redact
 from haltline.service.answers import Judged, answer, failure, unanswered, unrecorded
 from haltline.service.context import ServiceContext, Stored
 from haltline.service.running import run_conditions
 from haltline.service.translation import facts_of
 from haltline.wire import (
-    MAX_CONTEXT_BYTES,
     MAX_DESCRIPTION,
     MAX_NAME,
     CheckHaltConditionsInput,

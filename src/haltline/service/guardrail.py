@@ -46,8 +46,10 @@ from haltline.wire import (
     AcknowledgeHaltOutput,
     CheckHaltConditionsInput,
     CheckHaltConditionsOutput,
+    CloseSessionInput,
     GetSessionHaltsInput,
     GetSessionHaltsOutput,
+    OpenSessionInput,
     OpenSessionOutput,
     RecordAttemptInput,
     RecordAttemptOutput,
@@ -283,15 +285,17 @@ class Guardrail:
         """Open a session and return its token, which is shown once and stored as a hash.
 
         Raises:
+            InvalidInput: the name is empty, too long or no text.
             StoreError: the database failed.
         """
+        parsed = parse(OpenSessionInput, None, {"agent_name": agent_name})
         token = TOKEN_PREFIX + randomness.token_urlsafe(32)
         now = self._context.clock()
         session = Session(
             id=self._context.new_id(),
             token_hash=self._context.token_hash(token),
             name=None,
-            agent_name=redact(agent_name)[:512],
+            agent_name=redact(parsed.agent_name or "agent"),
             state=SessionState.ACTIVE,
             created_at=now,
             updated_at=now,
@@ -310,7 +314,8 @@ class Guardrail:
             NotPermitted: an agent's session has open halts.
             StoreError: the database failed.
         """
-        await self._change(session_token, lifecycle.close_session(self.principal))
+        parsed = parse(CloseSessionInput, None, {"session_token": session_token})
+        await self._change(parsed.session_token, lifecycle.close_session(self.principal))
 
     async def record_attempt(
         self, request: RecordAttemptInput | Mapping[str, Any] | None = None, /, **fields: Any
@@ -363,7 +368,7 @@ class Guardrail:
             await self._context.start()
             halt = await self._context.store.find_halt(halt_id)
         if halt is None:
-            raise NotFound(f"there is no halt {halt_id}; list them with `haltline halts`")
+            raise NotFound(f"there is no halt {redact(halt_id)}; list them with `haltline halts`")
         return halt
 
     async def list_halts(self, query: HaltQuery) -> HaltPage:

@@ -12,10 +12,10 @@ from haltline.conditions.condition import ConditionConfig
 from haltline.domain import HaltType, Principal, Severity, canonical_json, digest, utc_text
 from haltline.errors import InvalidInput, StoreError
 from haltline.lifecycle import NewHalt
-from haltline.records import SessionLookup
+from haltline.records import MAX_CONTEXT_BYTES, SessionLookup
 from haltline.secrets import redact
 from haltline.service.context import ServiceContext
-from haltline.wire import MAX_CONTEXT_BYTES, RecordHaltInput, RecordHaltOutput
+from haltline.wire import RecordHaltInput, RecordHaltOutput
 
 
 async def record(context: ServiceContext, principal: Principal, request: RecordHaltInput) -> RecordHaltOutput:

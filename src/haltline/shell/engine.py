@@ -450,11 +450,11 @@ class Engine:
         elif found:
             return
         elif kind == "write" and not program.name.startswith("git-"):
-            targets = parse(call.argv, program.grammar).words
-            for target in targets or [program.name]:
+            targets: list[str | None] = [*parse(call.argv, program.grammar).words]
+            for target in targets or [None]:
                 self.effect("write", target, call)
-        else:
-            self.effect(kind or "execute", program.name, call)
+        else:  # a program's name is no file that it writes
+            self.effect(kind or "execute", None if kind == "write" else program.name, call)
 
     def apply_rules(self, program: Program, call: Call) -> None:
         """Report the declared rules that hold for a command."""

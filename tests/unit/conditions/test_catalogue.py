@@ -106,5 +106,6 @@ def test_a_missing_row_does_what_the_row_of_a_new_database_does(condition: Condi
     )
 
 
-def test_only_strikes_are_settled_for_one_check_whatever_their_severity() -> None:
-    assert [name for name, condition in CATALOGUE.items() if condition.single_use_waiver] == ["three_strikes"]
+def test_what_judges_the_course_of_a_session_is_settled_for_one_check_whatever_its_severity() -> None:
+    single = [name for name, condition in CATALOGUE.items() if condition.single_use_waiver]
+    assert single == ["three_strikes", "cascading_failures", "no_progress", "repeated_failure"]

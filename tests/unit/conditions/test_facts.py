@@ -245,3 +245,41 @@ def test_what_was_looked_up_leaves_the_first_facts_as_they_were() -> None:
 
 def test_proposed_changes_have_tests_and_a_rollback_plan_unless_they_say_otherwise() -> None:
     assert (ProposedChanges().has_tests, ProposedChanges().has_rollback_plan) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status",
+        "git -C elsewhere log",
+        "go list ./...",
+        "kubectl get pods",
+        "less a.txt",
+        "./ls",
+        "ls; git diff",
+        "sudo cat /etc/shadow",
+    ],
+)
+def test_what_other_files_can_make_run_something_is_no_plain_read(command: str) -> None:
+    assert not facts(command).only_reads
+
+
+@pytest.mark.parametrize("command", ["ls -la", "cat a.py | grep x", "head -5 a.txt && wc -l a.txt"])
+def test_a_plain_read_is_one(command: str) -> None:
+    assert facts(command).only_reads
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git add -A",
+        "git commit -m 'x'",
+        "git pull",
+        "git checkout main",
+        "git restore --staged a.py",
+        "git config user.name carol",
+        "psql -c 'INSERT INTO t VALUES (1)'",
+    ],
+)
+def test_what_a_command_writes_is_no_file_that_it_does_not_name(command: str) -> None:
+    assert facts(command).modified_files == ()

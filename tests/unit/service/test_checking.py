@@ -13,8 +13,8 @@ import pytest
 from haltline import Guardrail, Principal, PrincipalKind, Settings
 from haltline.conditions.catalogue import CATALOGUE
 from haltline.errors import NotPermitted
-from haltline.records import HaltQuery
-from haltline.wire import MAX_CONTEXT_BYTES, CheckHaltConditionsOutput
+from haltline.records import MAX_CONTEXT_BYTES, HaltQuery
+from haltline.wire import CheckHaltConditionsOutput
 
 pytestmark = pytest.mark.anyio
 
@@ -76,7 +76,7 @@ async def halt(agent: Guardrail) -> None:
         pytest.param(("ls",), {}, id="a read"),
         pytest.param(("ls", "cat a.py | grep x"), {}, id="several reads"),
         pytest.param(
-            ("git status && git log",), {"operation": "delete everything"}, id="whatever it is called"
+            ("cat a.py && grep -r x src",), {"operation": "delete everything"}, id="whatever it is called"
         ),
     ],
 )

@@ -139,7 +139,7 @@ def checkout(engine: Engine, call: Call) -> Flow | None:
     if paths or options.has("--pathspec-from-file", "-p", "--patch", "--ours", "--theirs"):
         _discards(engine, call, paths)
     else:
-        engine.effect("write", " ".join(words) or None, call)
+        engine.effect("write", None, call)
     return Flow(None, 0)
 
 
@@ -168,7 +168,7 @@ def restore(engine: Engine, call: Call) -> Flow | None:
     if touches and (options.words or options.has("--pathspec-from-file") or patch):
         _discards(engine, call, options.words)
     else:
-        engine.effect("write", "the index", call)
+        engine.effect("write", None, call)
     return Flow(None, 0)
 
 
@@ -185,7 +185,7 @@ def configure(engine: Engine, call: Call) -> Flow | None:
         engine.effect("read", None, call)
         return Flow(None, 0)
     name, value = words[0].lower(), words[1]
-    engine.effect("write", "git configuration", call)
+    engine.effect("write", None, call)
     if name.startswith("alias.") and value.startswith("!"):
         engine.run_text(value[1:], call.inner([], "git"), Environment())
     elif name == "core.hookspath" or name in ("core.fsmonitor", "core.sshcommand", "protocol.ext.allow"):

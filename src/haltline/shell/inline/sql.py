@@ -79,7 +79,7 @@ def judge(engine: Engine, call: Call, text: str, depth: int = 0) -> None:
         elif words[0] in ("SELECT", "SHOW", "EXPLAIN", "DESCRIBE", "DESC", "PRAGMA", "VALUES", "TABLE", "\\"):
             engine.effect("read", None, call)
         else:
-            engine.effect("write", " ".join(words[:3]), call)
+            engine.effect("write", None, call)
 
 
 def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each kind of statement

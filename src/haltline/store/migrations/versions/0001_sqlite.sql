@@ -62,6 +62,8 @@ CREATE INDEX idx_halt_events_open ON halt_events (session_id, triggered_at, id)
     WHERE severity <> 'low' AND (acknowledged = FALSE OR resolution = 'escalated');
 -- These two say in other words that a halt is not acknowledged, because SQLite would take idx_halt_events_acknowledged
 -- for its equality wherever it can, and sort every halt that nobody has answered.
+CREATE INDEX idx_halt_events_open_everywhere ON halt_events (triggered_at, id)
+    WHERE severity <> 'low' AND (acknowledged = FALSE OR resolution = 'escalated');
 CREATE INDEX idx_halt_events_unanswered ON halt_events (triggered_at, id) WHERE NOT acknowledged;
 CREATE INDEX idx_halt_events_overdue ON halt_events (escalate_at, session_id)
     WHERE resolution IS NULL AND escalate_at IS NOT NULL;
