@@ -235,9 +235,11 @@ async def test_acknowledgement_or_one_of_four_sweeps_wins_and_never_both(
         database.clock.move(hours=1)
         request = {"session_token": token, "halt_id": halt_id, "resolution": "resolved"}
         settle = partial(guardrails[4].acting_as(SERVICE).acknowledge_halt, request)
-        sweeps = [guardrail.acting_as(SERVICE).escalate for guardrail in guardrails[:4]]
-        # Who is asked first changes, because in memory nothing else decides.
-        results = await at_once(*((settle, *sweeps) if number % 2 else (*sweeps, settle)))
+        sweeps = [partial(guardrail.acting_as(SERVICE).escalate) for guardrail in guardrails[:4]]
+        everybody: list[Callable[[], Awaitable[Any]]] = [*sweeps, settle]
+        if number % 2:  # who is asked first changes, because in memory nothing else decides
+            everybody.reverse()
+        results = await at_once(*everybody)
         claimed = sum(result for result in results if isinstance(result, int))
         (answer,) = [result for result in results if not isinstance(result, int)]
         halt = await guardrails[0].acting_as(ADA).find_halt(halt_id)
