@@ -106,8 +106,13 @@ def ambiguous_requirements(facts: Facts, config: ConditionConfig) -> Finding | N
     )
 
 
+_FEWEST_IN_CONFLICT = 2
+
+
 def conflicting_instructions(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find two instructions that cannot both be followed; the description quotes them side by side."""
+    if len(facts.instructions) < _FEWEST_IN_CONFLICT:
+        return None
     found = conflicts(redact(facts.instructions))  # it quotes in part, and half a secret would pass for none
     if not found:
         return None

@@ -6,7 +6,7 @@ Decided by whole words of names, never by substrings: `product`, `reproduce` and
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 PRODUCTION, STAGING, TEST, DEVELOPMENT = "production", "staging", "test", "development"
@@ -50,6 +50,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
+@lru_cache(maxsize=256)  # a check asks several times for the same declared name
 def environment_of(name: str) -> str | None:
     """Return the environment that a declared name stands for, or None when it stands for none.
 
