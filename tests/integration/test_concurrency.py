@@ -234,14 +234,12 @@ async def test_acknowledgement_or_one_of_four_sweeps_wins_and_never_both(
         halt_id = await halted(guardrails[0], token, severity="critical")
         database.clock.move(hours=1)
         request = {"session_token": token, "halt_id": halt_id, "resolution": "resolved"}
-        people = [guardrails[4].acting_as(SERVICE)]
-        sweepers = [guardrail.acting_as(SERVICE) for guardrail in guardrails[:4]]
-        settle = [
-            lambda person=person, request=request: person.acknowledge_halt(request) for person in people
-        ]
-        sweeps = [sweeper.escalate for sweeper in sweepers]
-        # Who is asked first changes, because in memory nothing else decides.
-        results = await at_once(*(settle + sweeps if number % 2 else sweeps + settle))
+        settle = partial(guardrails[4].acting_as(SERVICE).acknowledge_halt, request)
+        sweeps = [partial(guardrail.acting_as(SERVICE).escalate) for guardrail in guardrails[:4]]
+        everybody: list[Callable[[], Awaitable[Any]]] = [*sweeps, settle]
+        if number % 2:  # who is asked first changes, because in memory nothing else decides
+            everybody.reverse()
+        results = await at_once(*everybody)
         claimed = sum(result for result in results if isinstance(result, int))
         (answer,) = [result for result in results if not isinstance(result, int)]
         halt = await guardrails[0].acting_as(ADA).find_halt(halt_id)
