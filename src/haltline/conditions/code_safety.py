@@ -28,8 +28,10 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
 def _dependents(facts: Facts) -> dict[str, tuple[str, ...]]:
     """Return the files that use each file of the action, however its path is spelled."""
     changes = facts.action.changes
+    if changes is None or not changes.dependents:
+        return {}
     users: dict[str, list[str]] = {}
-    for path, files in (changes.dependents if changes else {}).items():
+    for path, files in changes.dependents.items():
         users.setdefault(facts.path_key(path), []).extend(files)
     return {path: tuple(users.get(facts.path_key(path), ())) for path in facts.action.paths}
 
@@ -61,15 +63,9 @@ def no_rollback_plan(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 def unknown_dependencies(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find files that use a file to be modified and were neither read nor named."""
-    known = {facts.path_key(path) for path in (*facts.files_read, *facts.action.paths)}
-    unchecked = tuple(
-        dict.fromkeys(
-            user
-            for users in _dependents(facts).values()
-            for user in users
-            if facts.path_key(user) not in known
-        )
-    )
+    users = dict.fromkeys(user for users in _dependents(facts).values() for user in users)
+    known = {facts.path_key(path) for path in (*facts.files_read, *facts.action.paths)} if users else set()
+    unchecked = tuple(user for user in users if facts.path_key(user) not in known)
     if not unchecked:
         return None
     return finding(
