@@ -327,7 +327,8 @@ LARGEST: dict[str, Any] = {
     "outputs": context(outputs=["key = " + "Ab1" * (MAX_CONTEXT_BYTES // 3 - 10)] * MAX_PATHS),
     "responses": context(recent_responses=["x " * (MAX_CONTEXT_BYTES // 2)] * MAX_PATHS),
     "instructions": context(user_instructions=["do not touch a.py " * 3000] * MAX_PATHS),
-    "contents": changes(contents={"a.py": "password = 'Ab1'\n" * (MAX_CONTENT_BYTES // 17)}),
+    # Four times as much is allowed; scanning it takes half a second of a processor that nobody else uses.
+    "contents": changes(contents={"a.py": "password = 'Ab1'\n" * (MAX_CONTENT_BYTES // 4 // 17)}),
     "command": context(commands=["echo " + "$(a " * 10_000]),
     "pipes": context(commands=["a|" * (MAX_COMMAND // 2 - 100)]),
     "boundary": context(scope_boundary="!a/** " * 10_000, target_files=["a/" * 1000] * 30),

@@ -145,19 +145,6 @@ def halts_locked(url: str) -> Iterator[None]:
 
 
 @contextmanager
-def read_only(url: str) -> Iterator[None]:
-    name = sa.make_url(url).database
-    with psycopg.connect(url, autocommit=True) as other:
-        other.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-        disconnect_all(url)
-        yield
-    with psycopg.connect(url, autocommit=True) as other:
-        other.execute("SET default_transaction_read_only = off")
-        other.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
-    disconnect_all(url)
-
-
-@contextmanager
 def table_gone(url: str) -> Iterator[None]:
     with psycopg.connect(url, autocommit=True) as other:
         other.execute("ALTER TABLE halt_events RENAME TO elsewhere")
@@ -185,7 +172,7 @@ def disconnect_all(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [session_row_locked, audit_chain_locked, halts_locked, read_only, table_gone, no_connection_left]
+    "fault", [session_row_locked, audit_chain_locked, halts_locked, table_gone, no_connection_left]
 )
 async def test_database_that_cannot_take_a_halt_stops_the_agent_all_the_same(
     guardrail: Guardrail,
@@ -202,6 +189,26 @@ async def test_database_that_cannot_take_a_halt_stops_the_agent_all_the_same(
         }
         assert len(faults.spooled_ids(spool_of(guardrail))) == 2
     await faults.assert_recovered(guardrail, told)
+
+
+async def test_role_that_may_only_read_stops_the_agent_all_the_same(
+    server: faults.Server, guardrail: Guardrail, url: str, opened: Open, answer: faults.Answer
+) -> None:
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("DROP ROLE IF EXISTS reader")
+        owner.execute("CREATE ROLE reader LOGIN")
+        owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+        reading = opened(sa.make_url(url).set(username="reader").render_as_string(hide_password=False))
+        await reading.health()
+        told = {
+            token: await answer.failed(reading, UNAVAILABLE, session_token=token, current_context=faults.LOUD)
+            for token in TOKENS
+        }
+        owner.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO reader")
+        await faults.assert_recovered(reading, told)
+        await reading.aclose()
+        owner.execute("DROP OWNED BY reader")
+        owner.execute("DROP ROLE reader")
 
 
 async def test_locked_row_lets_a_check_pass_that_only_reads(
