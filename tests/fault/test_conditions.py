@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ from tests.fault import faults
 from haltline import Guardrail
 from haltline.conditions.catalogue import CATALOGUE
 from haltline.domain import Finding, HaltType, ReasonCode, Severity
+from haltline.wire import CheckHaltConditionsOutput
 
 pytestmark = [
     pytest.mark.anyio,
@@ -231,3 +235,53 @@ async def test_condition_that_never_returns_does_not_wear_the_guardrail_out(
     released.append(True)
     await guardrail.replay_spool()
     await faults.assert_stored(guardrail, {token: faults.told_ids(result) for token, result in told.items()})
+
+
+THREADLESS = """
+import json, resource, sys, threading
+import anyio
+from haltline import Guardrail
+
+LOUD = json.loads(sys.argv[2])
+
+async def main(url):
+    guardrail = Guardrail.open(url)
+    async with Guardrail.open("memory:") as warm:
+        await warm.check_halt_conditions(session_token="warm", current_context=LOUD)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    threading.stack_size(64 * 2**20)  # more than what the threads that have ended leave behind
+    resource.setrlimit(resource.RLIMIT_AS, (used + 32 * 2**20, limits[1]))
+    began = anyio.current_time()
+    result = await guardrail.check_halt_conditions(session_token="s", current_context=LOUD)
+    seconds = anyio.current_time() - began
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+    threading.stack_size(0)
+    again = await guardrail.check_halt_conditions(session_token="s", current_context={"operation": "look"})
+    await guardrail.aclose()
+    print(json.dumps([seconds, result.model_dump(mode="json"), again.model_dump(mode="json")]))
+
+anyio.run(main, sys.argv[1])
+"""
+
+
+async def test_process_that_can_start_no_thread_halts_and_the_halt_counts_afterwards(
+    tmp_path: Path, opened: Callable[..., Guardrail]
+) -> None:
+    url = f"sqlite:///{tmp_path / 'haltline.db'}"
+    await opened(url).health()
+    done = subprocess.run(
+        [sys.executable, "-c", THREADLESS, url, json.dumps(faults.LOUD)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seconds, *results = json.loads(done.stdout)
+    assert seconds <= faults.DEADLINE + faults.GRACE
+    result, again = (CheckHaltConditionsOutput.model_validate(told) for told in results)
+    faults.assert_failed(result, ReasonCode.CHECK_FAILED, "nowhere")
+    assert "thread" in result.halt_reasons[0].description
+    assert (again.should_halt, again.session_state) == (True, "halted")
+    assert faults.told_ids(again) == faults.told_ids(result)
