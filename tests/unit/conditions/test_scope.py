@@ -61,7 +61,7 @@ class TestOutOfScope:
             pytest.param(facts(target_files=("lib/a.py",)), id="no boundary"),
             pytest.param(facts(target_files=("src/a.py",), scope_boundary="src/**"), id="inside"),
             pytest.param(
-                facts(target_files=("/work/src/a.py",), workspace="/work", scope_boundary="src/**"),
+                facts(target_files=("/project/src/a.py",), workspace="/project", scope_boundary="src/**"),
                 id="inside, absolute",
             ),
             pytest.param(facts("cat lib/a.py", scope_boundary="src/**"), id="reads are inside"),
