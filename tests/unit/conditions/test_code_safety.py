@@ -56,6 +56,7 @@ class TestModifyingUnreadCode:
             pytest.param(facts("sed -i s/x/y/ a.py"), id="changed by a command"),
             pytest.param(facts("echo x > a.py", files_read=("b.py",)), id="overwritten by a command"),
             pytest.param(facts("echo x > /tmp/../root/.bashrc"), id="through a temporary folder"),
+            pytest.param(facts("cd src && echo x > a.py", files_read=("a.py",)), id="in another folder"),
             pytest.param(facts(target_files=("A.py",), files_read=("a.py",)), id="another case"),
             pytest.param(facts(target_files=("../a.py",), files_read=("a.py",)), id="outside"),
             pytest.param(

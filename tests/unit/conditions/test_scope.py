@@ -31,6 +31,7 @@ class TestOutOfScope:
             ),
             pytest.param("src/**", {"commands": ("rm -rf lib",)}, "lib", id="deleted by a command"),
             pytest.param("src/**", {"commands": ("echo x > lib/a",)}, "lib/a", id="written by a command"),
+            pytest.param("src/**", {"commands": ("cd lib && rm -r src",)}, "lib/src", id="after cd"),
             pytest.param(
                 "host:api.internal", {"commands": ("curl https://evil.example/x",)}, "evil.example", id="host"
             ),
