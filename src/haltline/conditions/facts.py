@@ -224,10 +224,10 @@ class Facts:
         Devices and temporary files are left out, and what a command leaves open: nobody can read those first.
         """
         written = (
-            effect.target
+            effect.path
             for analysis in self.analyses
             for effect in analysis.effects
-            if effect.kind in _WRITING_EFFECTS and effect.target
+            if effect.kind in _WRITING_EFFECTS and effect.path
         )
         own = (path for path in written if UNDECIDED not in path and not self._is_nobodys(path))
         return tuple(dict.fromkeys((*self.action.paths, *own)))

@@ -51,7 +51,7 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     result = outside(
         boundary,
         paths=_paths(facts, effects),
-        hosts=tuple(dict.fromkeys(_host(target) for target in _targets(effects, "network"))),
+        hosts=_hosts(effects),
         verbs=_verbs(facts, effects),
         root=facts.workspace or "",
     )
@@ -66,9 +66,9 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     return None
 
 
-def _targets(effects: list[Effect], verb: str) -> tuple[str, ...]:
-    targets = (e.target for e in effects if _VERB_OF_EFFECT.get(e.kind) == verb)
-    return tuple(dict.fromkeys(target for target in targets if target))
+def _hosts(effects: list[Effect]) -> tuple[str, ...]:
+    targets = (e.target for e in effects if _VERB_OF_EFFECT.get(e.kind) == "network")
+    return tuple(dict.fromkeys(_host(target) for target in targets if target))
 
 
 def _host(target: str) -> str:
@@ -80,7 +80,7 @@ def _host(target: str) -> str:
 
 def _paths(facts: Facts, effects: list[Effect]) -> tuple[str, ...]:
     """Return the paths that the action changes; what it only reads is inside any boundary."""
-    changed = (*_targets(effects, "write"), *_targets(effects, "delete"))
+    changed = [e.path for e in effects if e.path and _VERB_OF_EFFECT.get(e.kind) in {"write", "delete"}]
     return tuple(dict.fromkeys((*facts.action.paths, *changed)))
 
 

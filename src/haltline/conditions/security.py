@@ -134,9 +134,9 @@ def _unknown_parts(facts: Facts) -> Iterator[str]:
         yield from (part.what for part in analysis.unknown)
         judged = {verdict.span for verdict in analysis.verdicts}
         for effect in analysis.effects:
-            undecided = effect.target is not None and UNDECIDED in effect.target
+            undecided = effect.path is not None and UNDECIDED in effect.path
             if effect.kind in _WRITING_EFFECTS and undecided and effect.span not in judged:
-                yield f"{effect.kind} of {effect.target}"
+                yield f"{effect.kind} of {effect.path}"
 
 
 def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:

@@ -61,9 +61,17 @@ async def check(
     try:
         return await _answer(context, principal, request, fields, deadline)
     except Exception as error:  # noqa: BLE001 - the last resort: even the failure could not be reported
-        problem = redact(text_of(error))
+        problem = _told(error)
         logger.critical("halt could not be stored anywhere: %s", problem)
         return unanswered(ReasonCode.CHECK_FAILED, problem)
+
+
+def _told(error: Exception) -> str:
+    """Return what to say of an error where nothing may fail any more, the redaction included."""
+    try:
+        return str(redact(text_of(error)))
+    except Exception:  # noqa: BLE001 - its text cannot be redacted, so its kind has to do
+        return type(error).__name__
 
 
 async def _answer(
@@ -251,6 +259,8 @@ def _unless_halted_meanwhile(record: lifecycle.Transition, judged: Judged) -> li
     def transition(view: SessionView, now: datetime) -> Changes:
         if any(halt.id not in known for halt in view.open_halts):
             raise Conflict("the session was halted while it was checked")
+        if any(w.id in judged.used_waivers and not w.holds_at(now) for w in view.waivers):
+            raise Conflict("a waiver has expired by the database's clock")
         return record(view, now)
 
     return transition

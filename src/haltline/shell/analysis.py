@@ -65,6 +65,7 @@ class Effect:
         environment: `production`, `staging`, `development` or `test` when the command says which.
         rule_id: the rule that found it, if one did.
         span: where in the text it comes from, as offsets.
+        directory: where `cd` has led in this text by then; None while it leads nowhere else.
     """
 
     kind: EffectKind
@@ -75,6 +76,14 @@ class Effect:
     environment: str | None
     rule_id: str | None
     span: Span
+    directory: str | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The target as a path from where the text starts; for targets that are paths."""
+        if self.target is None or self.directory is None or self.target[:1] in {"/", "~"}:
+            return self.target
+        return f"{self.directory.rstrip('/')}/{self.target}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +244,9 @@ def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effec
             environment=by_span.get((start, end)),
             rule_id=rule_id,
             span=(start, end),
+            directory=None if directory is None else display(directory),
         )
-        for kind, target, recursive, force, reversible, rule_id, start, end, _ in engine.effects
+        for kind, target, recursive, force, reversible, rule_id, start, end, directory in engine.effects
     )
     return tuple(dict.fromkeys(found))
 

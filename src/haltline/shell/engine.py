@@ -35,7 +35,7 @@ MAX_WORDS = 2048
 MAX_TEXT = 4 * MAX_LENGTH
 
 Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str]
-Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, tuple[str, ...]]
+Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, str | None]
 
 _GLOB_NAME = re.compile(r"[*?\[]")
 _PATTERN_DIRECTORIES = frozenset({"", "/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/"})
@@ -120,7 +120,10 @@ class Engine:
         """Record an effect of a command."""
         if self.collecting:
             self.effects.append(
-                (kind, target, recursive, force, reversible, rule_id, call.start, call.end, call.via)
+                (
+                    *(kind, target, recursive, force, reversible, rule_id, call.start, call.end),
+                    call.environment.directory,
+                )
             )
 
     def unknown(self, kind: str, what: str, call: Call) -> None:

@@ -56,10 +56,11 @@ class TestModifyingUnreadCode:
             pytest.param(facts("sed -i s/x/y/ a.py"), id="changed by a command"),
             pytest.param(facts("echo x > a.py", files_read=("b.py",)), id="overwritten by a command"),
             pytest.param(facts("echo x > /tmp/../root/.bashrc"), id="through a temporary folder"),
+            pytest.param(facts("cd src && echo x > a.py", files_read=("a.py",)), id="in another folder"),
             pytest.param(facts(target_files=("A.py",), files_read=("a.py",)), id="another case"),
             pytest.param(facts(target_files=("../a.py",), files_read=("a.py",)), id="outside"),
             pytest.param(
-                facts(target_files=("/a.py",), files_read=("a.py",), workspace="/work"), id="absolute"
+                facts(target_files=("/a.py",), files_read=("a.py",), workspace="/project"), id="absolute"
             ),
             pytest.param(
                 facts(
@@ -94,7 +95,7 @@ class TestModifyingUnreadCode:
                 facts(target_files=("src\\a.py",), files_read=("src/a.py",)), id="read, with backslashes"
             ),
             pytest.param(
-                facts(target_files=("a.py",), files_read=("/work/a.py",), workspace="/work"),
+                facts(target_files=("a.py",), files_read=("/project/a.py",), workspace="/project"),
                 id="read by its absolute path",
             ),
             pytest.param(facts("sed -i s/x/y/ a.py", files_read=("a.py",)), id="command on a read file"),
@@ -139,12 +140,12 @@ class TestBreakingChanges:
         assert said(self.NAME, of) == (HIGH, "No tests cover a.py, which other files depend on")
 
     @pytest.mark.parametrize(
-        "spelling", ["./a.py", "src/../a.py", "/work/a.py", "a.py/"], ids=lambda spelling: spelling
+        "spelling", ["./a.py", "src/../a.py", "/project/a.py", "a.py/"], ids=lambda spelling: spelling
     )
     def test_a_file_is_used_however_it_is_spelled(self, spelling: str) -> None:
         for path, used in ((spelling, "a.py"), ("a.py", spelling)):
             of = facts(
-                changes=changes(path, has_tests=False, dependents={used: ("b.py",)}), workspace="/work"
+                changes=changes(path, has_tests=False, dependents={used: ("b.py",)}), workspace="/project"
             )
             found(self.NAME, of)
 

@@ -25,15 +25,15 @@ TEMPORARY = "/tmp"  # noqa: S108 - a name in commands that nobody runs
         ("src/old/../auth.js", None, "src/auth.js"),
         ("src\\auth.js", None, "src/auth.js"),
         ("../auth.js", None, "../auth.js"),
-        ("src/auth.js", "/work", "/work/src/auth.js"),
-        ("/work/src/auth.js", "/work", "/work/src/auth.js"),
-        ("/work/../work/src/auth.js", "/work", "/work/src/auth.js"),
-        ("../other/auth.js", "/work", "/other/auth.js"),
-        ("../../../../etc/passwd", "/work", "/etc/passwd"),
-        ("//etc/passwd", "/work", "/etc/passwd"),
+        ("src/auth.js", "/project", "/project/src/auth.js"),
+        ("/project/src/auth.js", "/project", "/project/src/auth.js"),
+        ("/project/../project/src/auth.js", "/project", "/project/src/auth.js"),
+        ("../other/auth.js", "/project", "/other/auth.js"),
+        ("../../../../etc/passwd", "/project", "/etc/passwd"),
+        ("//etc/passwd", "/project", "/etc/passwd"),
         ("///etc/passwd", None, "/etc/passwd"),
-        (".", "/work", "/work"),
-        ("SRC/Auth.js", "/work", "/work/SRC/Auth.js"),
+        (".", "/project", "/project"),
+        ("SRC/Auth.js", "/project", "/project/SRC/Auth.js"),
     ],
 )
 def test_one_file_has_one_spelling(path: str, workspace: str | None, normal: str) -> None:
@@ -51,12 +51,14 @@ def test_one_file_has_one_spelling(path: str, workspace: str | None, normal: str
         ("auth.js", "auth.js "),
     ],
 )
-@pytest.mark.parametrize("workspace", [None, "/work"])
+@pytest.mark.parametrize("workspace", [None, "/project"])
 def test_two_files_have_two_spellings(one: str, other: str, workspace: str | None) -> None:
     assert normalise_path(one, workspace) != normalise_path(other, workspace)
 
 
-@given(st.text(alphabet="ab./\\ é", min_size=1, max_size=20), st.sampled_from([None, "/", "/work", "/a/b"]))
+@given(
+    st.text(alphabet="ab./\\ é", min_size=1, max_size=20), st.sampled_from([None, "/", "/project", "/a/b"])
+)
 def test_a_normal_path_is_normal_already(path: str, workspace: str | None) -> None:
     normal = normalise_path(path, workspace)
     assert normalise_path(normal, workspace) == normal
@@ -169,6 +171,14 @@ def test_the_greater_count_of_attempts_counts(declared: int | None, recorded: in
         ("mv a src/auth.js", ("src/auth.js",)),
         ("git checkout -- src/auth.js", ("src/auth.js",)),
         ("bash -c 'echo x > src/auth.js'", ("src/auth.js",)),
+        ("cd src && echo x > auth.js", ("src/auth.js",)),
+        ("cd src/old && cd .. && sed -i s/a/b/ auth.js", ("src/old/../auth.js",)),
+        ("(cd src; echo x > a.js); echo x > b.js", ("src/a.js", "b.js")),
+        ("cd /etc && echo x > hosts", ("/etc/hosts",)),
+        ("cd src && echo x > /etc/hosts", ("/etc/hosts",)),
+        ("cd ~ && echo x > .bashrc", ("~/.bashrc",)),
+        ('cd "$FOLDER" && echo x > auth.js', ()),
+        ("cd /tmp && echo x > scratch", ()),
         ("echo x > /tmp/../etc/hosts", (f"{TEMPORARY}/../etc/hosts",)),
         ("echo x > /dev/null", ()),
         ("echo x > /tmp/scratch", ()),
@@ -181,8 +191,8 @@ def test_files_that_a_command_writes_are_modified(command: str, written: tuple[s
 
 
 def test_files_of_a_workspace_among_temporary_files_count() -> None:
-    of = facts("echo x > /tmp/work/a.py; echo x > b.py; echo x > /tmp/c", workspace=f"{TEMPORARY}/work")
-    assert of.modified_files == (f"{TEMPORARY}/work/a.py", "b.py")
+    of = facts("echo x > /tmp/project/a.py; echo x > b.py; echo x > /tmp/c", workspace=f"{TEMPORARY}/project")
+    assert of.modified_files == (f"{TEMPORARY}/project/a.py", "b.py")
 
 
 def test_what_a_command_leaves_open_is_not_named() -> None:

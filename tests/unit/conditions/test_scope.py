@@ -31,6 +31,7 @@ class TestOutOfScope:
             ),
             pytest.param("src/**", {"commands": ("rm -rf lib",)}, "lib", id="deleted by a command"),
             pytest.param("src/**", {"commands": ("echo x > lib/a",)}, "lib/a", id="written by a command"),
+            pytest.param("src/**", {"commands": ("cd lib && rm -r src",)}, "lib/src", id="after cd"),
             pytest.param(
                 "host:api.internal", {"commands": ("curl https://evil.example/x",)}, "evil.example", id="host"
             ),
@@ -61,7 +62,7 @@ class TestOutOfScope:
             pytest.param(facts(target_files=("lib/a.py",)), id="no boundary"),
             pytest.param(facts(target_files=("src/a.py",), scope_boundary="src/**"), id="inside"),
             pytest.param(
-                facts(target_files=("/work/src/a.py",), workspace="/work", scope_boundary="src/**"),
+                facts(target_files=("/project/src/a.py",), workspace="/project", scope_boundary="src/**"),
                 id="inside, absolute",
             ),
             pytest.param(facts("cat lib/a.py", scope_boundary="src/**"), id="reads are inside"),

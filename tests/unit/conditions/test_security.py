@@ -204,7 +204,16 @@ class TestUnknownCommands:
 
     @pytest.mark.parametrize(
         "command",
-        ["mystery --now", "$COMMAND", 'eval "$TEXT"', "./script.sh", "ls $(", 'echo x > "$TARGET"', "tee $A"],
+        [
+            'cd "$FOLDER" && echo x > a',
+            "mystery --now",
+            "$COMMAND",
+            'eval "$TEXT"',
+            "./script.sh",
+            "ls $(",
+            'echo x > "$TARGET"',
+            "tee $A",
+        ],
     )
     def test_triggers(self, command: str) -> None:
         severity, description = said(self.NAME, facts(command))

@@ -186,15 +186,15 @@ def test_a_failing_reader_leaves_the_script_unknown() -> None:
 @pytest.mark.parametrize(
     ("command", "decision"),
     [
-        ("rm -rf /work/app/build", None),
-        ("rm -rf /work/app", "ask"),
+        ("rm -rf /project/app/build", None),
+        ("rm -rf /project/app", "ask"),
         ("rm -rf /home/carol/app", "ask"),
         ("rm -rf /data/carol/x", "ask"),
         ("rm -rf /data/carol", "deny"),
     ],
 )
 def test_directories_of_the_caller_are_known(command: str, decision: str | None) -> None:
-    assert analyze(command, cwd="/work/app", home="/data/carol").decision == decision
+    assert analyze(command, cwd="/project/app", home="/data/carol").decision == decision
 
 
 def test_effect_kinds_are_the_documented_ones() -> None:
