@@ -189,6 +189,21 @@ async def test_sixteen_processes_that_write_lose_and_double_nothing(
     await assert_written(guardrail, written, 5)
 
 
+async def test_verification_while_others_write_raises_no_false_alarm(
+    database: Database, opened: Opening
+) -> None:
+    guardrails = [opened() for _ in range(3)]
+    for guardrail in guardrails:
+        await guardrail.health()
+    reports: list[Any] = []
+    async with anyio.create_task_group() as writing:
+        for number in range(2):
+            writing.start_soon(processes.write, guardrails[number], number, {"turns": 12, "sessions": 2})
+        reports.extend([await guardrails[2].acting_as(ADA).verify_audit() for _ in range(8)])
+    assert [report.problems for report in reports] == [()] * 8
+    await assert_sound(guardrails[0])
+
+
 async def test_single_use_waiver_lets_exactly_one_of_many_checks_pass(opened: Opening) -> None:
     guardrails = [opened() for _ in range(4)]
     request = {"session_token": "s", "current_context": processes.loud("delete the old branches")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from haltline.service.context import ServiceContext
 from haltline.store import audit
 
 _BATCH = 1_000
+_LOOKS = 5
+"""How often a halt that differs is looked at again: others may be changing it at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,8 @@ class AuditReport:
     problems: tuple[str, ...]
 
 
-async def entries(context: ServiceContext) -> AsyncIterator[AuditEntry]:
-    """Yield the whole chain, in order, a batch at a time."""
-    after = 0
+async def entries(context: ServiceContext, after: int = 0) -> AsyncIterator[AuditEntry]:
+    """Yield the chain after a sequence, in order, a batch at a time."""
     while True:
         with context.operation_deadline():
             await context.start()
@@ -47,27 +48,55 @@ async def entries(context: ServiceContext) -> AsyncIterator[AuditEntry]:
             return
 
 
+class _Trail:
+    """What the chain says of every halt, as far as it was read."""
+
+    def __init__(self) -> None:
+        self.head = audit.GENESIS
+        self.recorded: dict[str, str] = {}
+        self.settled: dict[str, tuple[Any, ...]] = {}
+
+    async def read_on(self, context: ServiceContext) -> str | None:
+        """Read what was added; returns what is wrong with it, or None."""
+        async for entry in entries(context, self.head.sequence):
+            verdict = audit.verify((entry,), self.head)
+            if verdict.broken is not None:
+                return f"entry {verdict.broken.sequence}: {verdict.broken.problem}"
+            self.head = verdict.head
+            if entry.action == "halt.recorded":
+                self.recorded[entry.subject] = digest(json.loads(entry.payload))
+            if entry.action in {"halt.acknowledged", "halt.timeout"}:
+                self.settled[entry.subject] = _settlement(json.loads(entry.payload), entry.action)
+        return None
+
+    def problem_of(self, halt: Halt) -> str | None:
+        """Return what of a halt is not as the chain says, or None."""
+        return _difference(halt, self.recorded.get(halt.id), self.settled.get(halt.id))
+
+
 async def verify(context: ServiceContext) -> AuditReport:
     """Check every link, then every halt, the archive included, against the links that recorded it.
+
+    Others may write meanwhile: a halt that is not as the chain says is compared again with what was added.
 
     Raises:
         StoreError: the database failed.
     """
-    head = audit.GENESIS
-    recorded: dict[str, str] = {}
-    settled: dict[str, tuple[Any, ...]] = {}
-    async for entry in entries(context):
-        verdict = audit.verify((entry,), head)
-        if verdict.broken is not None:
-            problem = f"entry {verdict.broken.sequence}: {verdict.broken.problem}"
-            return AuditReport(head.sequence, 0, head.hash, (problem,))
-        head = verdict.head
-        if entry.action == "halt.recorded":
-            recorded[entry.subject] = digest(json.loads(entry.payload))
-        if entry.action in {"halt.acknowledged", "halt.timeout"}:
-            settled[entry.subject] = _settlement(json.loads(entry.payload), entry.action)
-    problems, count = await _compare_halts(context, recorded, settled)
-    return AuditReport(head.sequence, count, head.hash, problems)
+    trail = _Trail()
+    broken = await trail.read_on(context)
+    if broken is not None:
+        return AuditReport(trail.head.sequence, 0, trail.head.hash, (broken,))
+    known = tuple(trail.recorded)
+    doubtful, seen = await _compare_halts(context, trail)
+    missing = [f"halt {halt_id}: was recorded and is gone" for halt_id in known if halt_id not in seen]
+    for _ in range(_LOOKS):
+        if not doubtful or broken is not None:
+            break
+        broken = await trail.read_on(context)
+        doubtful = await _compare_again(context, trail, doubtful)
+    problems = [f"halt {halt_id}: {problem}" for halt_id, problem in doubtful.items()]
+    told = [*problems, *missing, *([broken] if broken else [])]
+    return AuditReport(trail.head.sequence, len(seen), trail.head.hash, tuple(told))
 
 
 def _settlement(payload: dict[str, Any], action: str) -> tuple[Any, ...]:
@@ -76,10 +105,9 @@ def _settlement(payload: dict[str, Any], action: str) -> tuple[Any, ...]:
     return (payload["resolution"], payload["acknowledged_by"])
 
 
-async def _compare_halts(
-    context: ServiceContext, recorded: dict[str, str], settled: dict[str, tuple[Any, ...]]
-) -> tuple[tuple[str, ...], int]:
-    problems: list[str] = []
+async def _compare_halts(context: ServiceContext, trail: _Trail) -> tuple[dict[str, str], set[str]]:
+    """Return what is wrong with which halts, and every halt that there is."""
+    doubtful: dict[str, str] = {}
     seen: set[str] = set()
     after = ""
     while True:
@@ -87,14 +115,25 @@ async def _compare_halts(
             batch = await context.store.all_halts(after, _BATCH)
         for halt in batch:
             seen.add(halt.id)
-            problem = _difference(halt, recorded.get(halt.id), settled.get(halt.id))
+            problem = trail.problem_of(halt)
             if problem is not None:
-                problems.append(f"halt {halt.id}: {problem}")
+                doubtful[halt.id] = problem
             after = halt.id
         if len(batch) < _BATCH:
-            break
-    problems += [f"halt {halt_id}: was recorded and is gone" for halt_id in recorded if halt_id not in seen]
-    return tuple(problems), len(seen)
+            return doubtful, seen
+
+
+async def _compare_again(
+    context: ServiceContext, trail: _Trail, doubtful: Mapping[str, str]
+) -> dict[str, str]:
+    still: dict[str, str] = {}
+    for halt_id in doubtful:
+        with context.operation_deadline():
+            halt = await context.store.find_halt(halt_id)
+        problem = "was there and is gone" if halt is None else trail.problem_of(halt)
+        if problem is not None:
+            still[halt_id] = problem
+    return still
 
 
 def _difference(halt: Halt, recorded: str | None, settled: tuple[Any, ...] | None) -> str | None:
