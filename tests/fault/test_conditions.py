@@ -33,7 +33,7 @@ SPOILT = "ambiguous_requirements"
 @pytest.fixture
 async def guardrail(tmp_path: Path, opened: Callable[..., Guardrail]) -> Guardrail:
     made = opened(f"sqlite:///{tmp_path / 'haltline.db'}")
-    await made.health()
+    await made.acting_as(faults.HUMAN).health()
     return made
 
 
@@ -233,7 +233,7 @@ async def test_condition_that_never_returns_does_not_wear_the_guardrail_out(
         for number in range(checks)
     }
     released.append(True)
-    await guardrail.replay_spool()
+    await guardrail.acting_as(faults.HUMAN).replay_spool()
     await faults.assert_stored(guardrail, {token: faults.told_ids(result) for token, result in told.items()})
 
 
@@ -269,7 +269,7 @@ async def test_process_that_can_start_no_thread_halts_and_the_halt_counts_afterw
     tmp_path: Path, opened: Callable[..., Guardrail]
 ) -> None:
     url = f"sqlite:///{tmp_path / 'haltline.db'}"
-    await opened(url).health()
+    await opened(url).acting_as(faults.HUMAN).health()
     done = subprocess.run(
         [sys.executable, "-c", THREADLESS, url, json.dumps(faults.LOUD)],
         capture_output=True,

@@ -79,7 +79,7 @@ async def test_senseless_row_makes_its_condition_halt(
 ) -> None:
     await spoilt(durable, ROW.format(change))
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     await assert_halts(guardrail, answer, ["three_strikes"])
 
 
@@ -90,7 +90,7 @@ async def test_row_that_only_sqlite_can_hold_makes_its_condition_halt(
 ) -> None:
     await spoilt(durable, ROW.format(change))
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     await assert_halts(guardrail, answer, ["three_strikes"])
 
 
@@ -115,7 +115,7 @@ async def test_text_that_is_no_unicode_makes_the_configuration_unreadable(
 ) -> None:
     await spoilt(durable, ROW.format("threshold = CAST(x'ff00fe' AS TEXT)"))
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     await answer.failed(guardrail, UNREADABLE, stored="database")
 
 
@@ -126,7 +126,7 @@ async def test_severity_that_somebody_added_to_postgresql_makes_its_condition_ha
     await spoilt(durable, "ALTER TYPE severity_level ADD VALUE 'catastrophic'")
     await spoilt(durable, ROW.format("severity = 'catastrophic'"))
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     await assert_halts(guardrail, answer, ["three_strikes"])
 
 
@@ -135,7 +135,7 @@ async def test_rows_of_every_condition_may_be_senseless(
 ) -> None:
     await spoilt(durable, "UPDATE halt_conditions_config SET threshold = '[]'")
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     result = await answer.failed(guardrail, UNREADABLE, stored="database")
     assert {reason.condition_name for reason in result.halt_reasons} == set(CATALOGUE)
 
@@ -149,7 +149,7 @@ async def test_row_of_an_unknown_condition_does_not_vanish(
         " WHERE condition_name = 'three_strikes'",
     )
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     await assert_halts(guardrail, answer, ["of_another_version"])
 
 
@@ -158,7 +158,7 @@ async def test_missing_rows_switch_nothing_off(
 ) -> None:
     await spoilt(durable, "DELETE FROM halt_conditions_config")
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     result = await answer(guardrail, session_token="s", current_context=faults.LOUD)
     assert (result.should_halt, result.reason_code) == (True, None)
     strikes = await guardrail.record_attempt(session_token="t", attempt_number=3)
@@ -178,7 +178,7 @@ async def test_configuration_that_is_gone_halts(
 ) -> None:
     await spoilt(durable, *statements)
     guardrail = opened(durable.url)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     result = await answer.failed(guardrail, UNREADABLE, stored="database")
     await faults.assert_stored(guardrail, {"s": faults.told_ids(result)})
 

@@ -41,7 +41,7 @@ def spool(tmp_path: Path) -> Path:
 @pytest.fixture
 def guardrail(url: str) -> Iterator[Guardrail]:
     with Guardrail.open(url) as opened:
-        opened.health()
+        opened.acting_as(faults.HUMAN).health()
         yield opened
 
 
@@ -70,7 +70,7 @@ def answer(guardrail: Guardrail, request: Any = None, **fields: Any) -> CheckHal
 def assert_recovered(url: str, told: dict[str, CheckHaltConditionsOutput]) -> None:
     async def check() -> None:
         async with AsyncGuardrail.open(url) as guardrail:
-            await guardrail.health()
+            await guardrail.acting_as(faults.HUMAN).health()
             await faults.assert_recovered(guardrail, told)
 
     anyio.run(check)
@@ -115,7 +115,7 @@ def test_stuck_loop_makes_enforce_raise_and_refuse_answer(
 
 def test_stuck_loop_fails_other_operations_in_time(url: str) -> None:
     with Guardrail.open(url, settings=Settings(operation_deadline_seconds=0.3)) as guardrail:
-        guardrail.health()
+        guardrail.acting_as(faults.HUMAN).health()
         released = threading.Event()
         guardrail._thread._loop.call_soon_threadsafe(released.wait, 60)
         began = time.monotonic()
@@ -153,7 +153,7 @@ def test_stuck_loop_and_a_spool_that_cannot_be_written(
 
 def test_closed_guardrail_halts_at_once(url: str, spool: Path) -> None:
     guardrail = Guardrail.open(url)
-    guardrail.health()
+    guardrail.acting_as(faults.HUMAN).health()
     guardrail.close()
     guardrail.close()
     told = {"s": answer(guardrail, session_token="s", current_context=faults.QUIET)}
@@ -168,7 +168,7 @@ def test_closed_guardrail_halts_at_once(url: str, spool: Path) -> None:
 
 def test_guardrail_that_is_closed_under_waiting_checks_halts_them(url: str) -> None:
     guardrail = Guardrail.open(url)
-    guardrail.health()
+    guardrail.acting_as(faults.HUMAN).health()
     released, begun = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -227,7 +227,7 @@ request = {"session_token": "child", "current_context": {"operation": "look arou
 def asynchronous():
     guardrail = AsyncGuardrail.open(url)
     async def warm():
-        await guardrail.health()
+        await guardrail.acting_as(faults.HUMAN).health()
         await guardrail.check_halt_conditions({**request, "session_token": "parent"})
     async def check():
         return await guardrail.check_halt_conditions(request)
@@ -236,7 +236,7 @@ def asynchronous():
 
 def blocking():
     guardrail = Guardrail.open(url)
-    guardrail.health()
+    guardrail.acting_as(faults.HUMAN).health()
     guardrail.check_halt_conditions({**request, "session_token": "parent"})
     return (lambda: guardrail.check_halt_conditions(request)), lambda function: function()
 

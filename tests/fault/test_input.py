@@ -46,7 +46,7 @@ MIB = 2**20
 @pytest.fixture
 async def guardrail(tmp_path: Path, opened: Callable[..., Guardrail]) -> Guardrail:
     made = opened(f"sqlite:///{tmp_path / 'haltline.db'}")
-    await made.health()
+    await made.acting_as(faults.HUMAN).health()
     return made
 
 

@@ -39,7 +39,7 @@ def url(server: faults.Server) -> str:
 async def guardrail(url: str, opened: Open) -> Guardrail:
     """An open guardrail over a database of its own, with two open sessions."""
     made = opened(url)
-    await made.health()  # bringing up a database may take longer than a check
+    await made.acting_as(faults.HUMAN).health()  # bringing up a database may take longer than a check
     for token in TOKENS:
         result = await made.check_halt_conditions(session_token=token, current_context=faults.QUIET)
         assert result.should_halt is False
@@ -105,7 +105,9 @@ async def test_server_that_freezes_under_many_checks_halts_them_all(
             for number in range(24):
                 group.start_soon(check, f"many-{number}")
     assert len(told) == 24
-    await guardrail.replay_spool()  # so many may take longer than one check has; checks halt until it is done
+    await guardrail.acting_as(
+        faults.HUMAN
+    ).replay_spool()  # so many may take longer than one check has; checks halt until it is done
     await faults.assert_recovered(guardrail, told)
 
 
@@ -199,7 +201,7 @@ async def test_role_that_may_only_read_stops_the_agent_all_the_same(
         owner.execute("CREATE ROLE reader LOGIN")
         owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
         reading = opened(sa.make_url(url).set(username="reader").render_as_string(hide_password=False))
-        await reading.health()
+        await reading.acting_as(faults.HUMAN).health()
         told = {
             token: await answer.failed(reading, UNAVAILABLE, session_token=token, current_context=faults.LOUD)
             for token in TOKENS
@@ -282,7 +284,7 @@ async def test_databases_do_not_share_a_spool(
     server: faults.Server, guardrail: Guardrail, opened: Open, answer: faults.Answer
 ) -> None:
     other = opened(server.create_database())
-    await other.health()
+    await other.acting_as(faults.HUMAN).health()
     await other.check_halt_conditions(session_token="s", current_context=faults.QUIET)
     with server.killed():
         told = {"s": await answer.failed(guardrail, UNAVAILABLE)}

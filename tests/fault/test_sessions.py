@@ -49,7 +49,7 @@ async def test_unknown_session_halts_and_is_in_the_audit_log(
     database: Database, opened: Open, answer: faults.Answer, settings: Settings, token: str
 ) -> None:
     guardrail = opened(database.url, settings=settings)
-    await guardrail.health()
+    await guardrail.acting_as(faults.HUMAN).health()
     result = await answer.failed(
         guardrail, INVALID, stored="database", session_token=token, current_context=faults.LOUD
     )
@@ -140,8 +140,8 @@ async def test_session_that_is_halted_while_a_check_looks_away_halts_that_check(
 ) -> None:
     """The check has something to write (it opens the session), so it sees the halt in its transaction."""
     guardrail, other = opened(durable.url), opened(durable.url)
-    await guardrail.health()
-    await other.health()
+    await guardrail.acting_as(faults.HUMAN).health()
+    await other.acting_as(faults.HUMAN).health()
     judging, go_on = threading.Event(), threading.Event()
 
     def slow(*_: object) -> None:

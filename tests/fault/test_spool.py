@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 async def guardrail(path: Path, opened: Open) -> Guardrail:
     made = opened(f"sqlite:///{path}")
-    await made.health()
+    await made.acting_as(faults.HUMAN).health()
     return made
 
 
@@ -114,7 +114,7 @@ async def test_spool_too_long_for_one_check_is_handed_over_by_several(
     with spool.open("a", encoding="utf-8") as file:
         file.writelines(lines)
     hasty = opened(f"sqlite:///{path}", settings=Settings(deadline_seconds=0.1))
-    await hasty.health()
+    await hasty.acting_as(faults.HUMAN).health()
     checks = 0
     ours = {halt for halts in ids.values() for halt in halts}
     with anyio.fail_after(60):
@@ -122,7 +122,7 @@ async def test_spool_too_long_for_one_check_is_handed_over_by_several(
             await hasty.check_halt_conditions(session_token="hasty", current_context=faults.QUIET)
             checks += 1
     assert checks > 1
-    await guardrail.replay_spool()
+    await guardrail.acting_as(faults.HUMAN).replay_spool()
     await faults.assert_stored(guardrail, ids)
 
 

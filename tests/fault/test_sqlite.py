@@ -47,7 +47,9 @@ async def database(place: Path) -> Path:
     """A database file with the current schema and two open sessions, which nobody has open."""
     path = place / "haltline.db"
     async with Guardrail.open(f"sqlite:///{path}") as guardrail:
-        await guardrail.health()  # bringing up a database may take longer than a check
+        await guardrail.acting_as(
+            faults.HUMAN
+        ).health()  # bringing up a database may take longer than a check
         for token in TOKENS:
             result = await guardrail.check_halt_conditions(session_token=token, current_context=faults.QUIET)
             assert result.should_halt is False
@@ -413,7 +415,7 @@ async def test_full_disk_halts_and_the_halt_counts_once_there_is_space(
     with small_disk(place, "1536k"):
         database = place / "haltline.db"
         async with Guardrail.open(f"sqlite:///{database}") as guardrail:
-            await guardrail.health()
+            await guardrail.acting_as(faults.HUMAN).health()
             for token in TOKENS:
                 await guardrail.check_halt_conditions(session_token=token, current_context=faults.QUIET)
             junk = fill_disk(place)
@@ -494,7 +496,7 @@ async def test_record_halt_uses_the_spool_as_well(database: Path, opened: Open) 
             await guardrail.acting_as(faults.HUMAN).acknowledge_halt(
                 session_token="s", halt_id=recorded.halt_id, resolution="resolved"
             )
-    await guardrail.replay_spool()
+    await guardrail.acting_as(faults.HUMAN).replay_spool()
     await faults.assert_stored(guardrail, {"s": [recorded.halt_id]})
 
 

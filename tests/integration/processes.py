@@ -103,7 +103,7 @@ JOBS: dict[str, Callable[[Guardrail, int, Any], Awaitable[Any]]] = {
 async def run(job: str, url: str, number: int, arguments: Any, begin: Callable[[], None]) -> Any:
     """Do a job in this process, once everybody is there."""
     async with Guardrail.open(url, settings=SETTINGS) as guardrail:
-        await guardrail.health()
+        await guardrail.acting_as(person("starter")).health()
         begin()
         try:
             return await JOBS[job](guardrail, number, arguments)

@@ -55,13 +55,13 @@ def test_people_see_and_configure_everything(guardrail: Guardrail) -> None:
     human.reset_attempts("s")
     human.record_reads("s", {"a.py": None})
     assert human.update_halt_config(condition_name="three_strikes", enabled=False).updated is True
-    assert guardrail.configuration().conditions["three_strikes"].enabled is False
+    assert guardrail.acting_as(HUMAN).configuration().conditions["three_strikes"].enabled is False
     assert human.escalate() == 0
     assert human.archive() == 0
     assert human.verify_audit().problems == ()
     assert "halt.recorded" in {entry.action for entry in human.audit_entries()}
-    assert guardrail.health().facts["store"] == "sqlite"
-    assert guardrail.replay_spool() == 0
+    assert guardrail.acting_as(HUMAN).health().facts["store"] == "sqlite"
+    assert guardrail.acting_as(HUMAN).replay_spool() == 0
     human.close_session("s")
 
 

@@ -136,7 +136,7 @@ async def test_two_processes_that_record_at_once_lose_and_double_nothing(
     database: Database, opened: Opening
 ) -> None:
     guardrail = opened()
-    await guardrail.health()
+    await guardrail.acting_as(SERVICE).health()
     told = await in_processes("record", database, 2, {"turns": 25})
     listed = await guardrail.get_session_halts(session_token="s", limit=1_000)
     assert sorted(halt.halt_id for halt in listed.halts) == sorted(told[0] + told[1])
@@ -147,7 +147,7 @@ async def test_two_processes_that_record_at_once_lose_and_double_nothing(
 
 async def assert_written(guardrail: Guardrail, written: list[dict[str, Any]], sessions: int) -> None:
     """Require that what the writers were told is there, once, and that every state follows from it."""
-    await guardrail.replay_spool()
+    await guardrail.acting_as(SERVICE).replay_spool()
     settled = [halt for writer in written for halt in writer["settled"]]
     assert sorted(await audited(guardrail, "halt.acknowledged")) == sorted(settled)
     human = guardrail.acting_as(ADA)
@@ -170,7 +170,7 @@ async def assert_written(guardrail: Guardrail, written: list[dict[str, Any]], se
 async def test_sixteen_tasks_that_write_lose_and_double_nothing(database: Database, opened: Opening) -> None:
     guardrails = [opened() for _ in range(4)]
     for guardrail in guardrails:
-        await guardrail.health()
+        await guardrail.acting_as(SERVICE).health()
     arguments = {"turns": 3, "sessions": 5}
 
     writers = [partial(processes.write, guardrails[number % 4], number, arguments) for number in range(16)]
@@ -183,7 +183,7 @@ async def test_sixteen_processes_that_write_lose_and_double_nothing(
     database: Database, opened: Opening
 ) -> None:
     guardrail = opened()
-    await guardrail.health()
+    await guardrail.acting_as(SERVICE).health()
     written = await in_processes("write", database, 16, {"turns": 2, "sessions": 5})
     assert [writer for writer in written if "error" in writer] == []
     await assert_written(guardrail, written, 5)
@@ -194,7 +194,7 @@ async def test_verification_while_others_write_raises_no_false_alarm(
 ) -> None:
     guardrails = [opened() for _ in range(3)]
     for guardrail in guardrails:
-        await guardrail.health()
+        await guardrail.acting_as(SERVICE).health()
     reports: list[Any] = []
     async with anyio.create_task_group() as writing:
         for number in range(2):

@@ -67,7 +67,7 @@ async def test_change_of_another_process_is_seen_after_sixty_seconds_and_not_bef
     durable: Database, opened: Opening, seconds: Seconds
 ) -> None:
     guardrail = opened()
-    await guardrail.health()
+    await guardrail.acting_as(HUMAN).health()
     assert await halts(guardrail) is False
     assert await in_processes("configure", durable, 1, CHANGE) == [None]
     seconds.now += 59.999
@@ -115,7 +115,7 @@ async def test_own_change_during_a_reading_is_not_hidden_by_what_was_read_before
     opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guardrail = opened()
-    await guardrail.health()
+    await guardrail.acting_as(HUMAN).health()
     store = guardrail._context.store
     read = store.condition_rows
     was_read, go_on = anyio.Event(), anyio.Event()
@@ -155,7 +155,7 @@ async def test_cache_of_no_time_reads_every_time(opened: Opening) -> None:
 
 async def test_version_tells_configurations_apart(opened: Opening) -> None:
     guardrail = opened()
-    before = (await guardrail.configuration()).version
-    assert (await guardrail.configuration()).version == before
+    before = (await guardrail.acting_as(HUMAN).configuration()).version
+    assert (await guardrail.acting_as(HUMAN).configuration()).version == before
     await guardrail.acting_as(HUMAN).update_halt_config(CHANGE)
-    assert (await guardrail.configuration()).version != before
+    assert (await guardrail.acting_as(HUMAN).configuration()).version != before

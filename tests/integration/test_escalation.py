@@ -118,7 +118,7 @@ async def test_policy_is_the_one_of_when_the_halt_was_recorded(timed: Guardrail,
 async def test_halt_that_is_not_recorded_leaves_nothing_in_the_outbox(durable: Database) -> None:
     """The halt and what is owed for it are written in one transaction, or neither is."""
     async with Guardrail.open(durable.url) as guardrail:
-        await guardrail.health()
+        await guardrail.acting_as(HUMAN).health()
         with durable.raw() as connection:
             connection.exec_driver_sql("ALTER TABLE audit_log RENAME TO elsewhere")
             connection.commit()
@@ -128,7 +128,7 @@ async def test_halt_that_is_not_recorded_leaves_nothing_in_the_outbox(durable: D
         with durable.raw() as connection:
             connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO audit_log")
             connection.commit()
-        await guardrail.replay_spool()
+        await guardrail.acting_as(HUMAN).replay_spool()
         assert len(await outbox(durable)) == 1
 
 

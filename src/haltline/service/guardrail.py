@@ -409,11 +409,13 @@ class Guardrail:
             return await self._context.store.list_strikes(session.id)
 
     async def configuration(self) -> Configuration:
-        """Return what every condition does, read afresh.
+        """Return what every condition does, read afresh; for people and services.
 
         Raises:
+            NotPermitted: the principal is an agent.
             StoreError: the database failed.
         """
+        self._require(_PRIVILEGED, "read the configuration")
         self._context.configuration.forget()
         with self._context.operation_deadline():
             await self._context.start()
@@ -514,9 +516,13 @@ class Guardrail:
     async def replay_spool(self) -> int:
         """Hand what waits in the spool to the database, and return how many halts that were.
 
+        Every check does so by itself before it decides; this is for people and services.
+
         Raises:
+            NotPermitted: the principal is an agent.
             StoreError: the database failed; the spool keeps what was not handed over.
         """
+        self._require(_PRIVILEGED, "replay the spool")
         with self._context.operation_deadline():
             await self._context.start()
             return await spooling.replay(self._context)
@@ -525,8 +531,10 @@ class Guardrail:
         """Return facts about the database and what is weak, for `haltline doctor`.
 
         Raises:
+            NotPermitted: the principal is an agent.
             StoreError: the database failed.
         """
+        self._require(_PRIVILEGED, "look at the database")
         with self._context.operation_deadline():
             await self._context.start()
             return await self._context.store.health()
@@ -536,7 +544,7 @@ class Guardrail:
         lookup = self._context.lookup(session_token, self.principal)
         view = await self._context.store.view(lookup)
         if view.session is None:
-            raise NotFound("there is no such session; list them with `haltline sessions`")
+            raise NotFound("there is no such session; open one first")
         return view.session
 
     async def _change(

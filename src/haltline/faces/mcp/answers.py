@@ -12,8 +12,7 @@ from typing import Any
 
 from mcp import types
 
-from haltline import verdict
-from haltline.domain import CHECK_FAILED, Decision, ReasonCode
+from haltline.domain import ReasonCode
 from haltline.errors import (
     AlreadySettled,
     Conflict,
@@ -24,11 +23,11 @@ from haltline.errors import (
 )
 from haltline.faces.mcp.tools import ACKNOWLEDGE, CHECK, TOOLS, UPDATE_CONFIGURATION
 from haltline.secrets import redact
+from haltline.service.answers import unanswered
 from haltline.service.settling import plain_id, settling_command
 from haltline.wire import (
     AcknowledgeHaltOutput,
     CheckHaltConditionsOutput,
-    HaltReason,
     Output,
     UpdateHaltConfigOutput,
 )
@@ -54,22 +53,7 @@ def answered(output: Output) -> types.CallToolResult:
 
 def unchecked(reason: ReasonCode, problem: str) -> CheckHaltConditionsOutput:
     """Return a halt for a call that never reached the service; nothing of it is stored."""
-    return CheckHaltConditionsOutput(
-        should_halt=True,
-        halt_reasons=[
-            HaltReason(
-                halt_type="execution",
-                condition_name=CHECK_FAILED,
-                severity="critical",
-                description=redact(f"Halt check failed: {problem}"),
-                auto_recorded=False,
-            )
-        ],
-        highest_severity="critical",
-        recommended_action=verdict.failure_action(reason),
-        verdict=Decision.HALT,
-        reason_code=reason,
-    )
+    return unanswered(reason, redact(problem))
 
 
 def unknown_tool() -> types.CallToolResult:
