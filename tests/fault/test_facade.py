@@ -227,7 +227,7 @@ request = {"session_token": "child", "current_context": {"operation": "look arou
 def asynchronous():
     guardrail = AsyncGuardrail.open(url)
     async def warm():
-        await guardrail.acting_as(faults.HUMAN).health()
+        await guardrail.prepare()
         await guardrail.check_halt_conditions({**request, "session_token": "parent"})
     async def check():
         return await guardrail.check_halt_conditions(request)
@@ -236,7 +236,7 @@ def asynchronous():
 
 def blocking():
     guardrail = Guardrail.open(url)
-    guardrail.acting_as(faults.HUMAN).health()
+    guardrail.prepare()
     guardrail.check_halt_conditions({**request, "session_token": "parent"})
     return (lambda: guardrail.check_halt_conditions(request)), lambda function: function()
 
@@ -298,7 +298,7 @@ def test_one_guardrail_serves_one_event_loop_after_another(durable_url: str) -> 
     async def check() -> CheckHaltConditionsOutput:
         return await guardrail.check_halt_conditions(session_token="s", current_context=faults.QUIET)
 
-    anyio.run(guardrail.health)
+    anyio.run(guardrail.acting_as(faults.HUMAN).health)
     results = [anyio.run(check) for _ in range(3)]
     anyio.run(guardrail.aclose)
     assert [result.reason_code for result in results] == [None, None, None]
