@@ -263,7 +263,7 @@ def _replace(value: str, operator: str, given: str) -> str:
 
 def braces(value: str) -> list[str]:
     """Return the fields of brace expansion, at most `MAX_FIELDS`."""
-    if len(value) > MAX_BRACED:
+    if len(value) > MAX_BRACED or ("," not in value and ".." not in value):
         return [value]
     done: list[str] = []
     waiting = [value]

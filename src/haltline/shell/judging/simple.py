@@ -31,7 +31,11 @@ def run_simple(
     before, engine.taints, engine.open_choices = engine.open_choices, 0, {}
     try:
         argv = expanded(engine, node, environment)
-        flow = run_argv(engine, node, argv, call)
+        if argv and not node.redirections and not node.assignments:
+            call.argv, call.taints = argv, engine.taints
+            flow = engine.start(call)
+        else:
+            flow = run_argv(engine, node, argv, call)
         if engine.open_choices:
             flow = run_alternatives(engine, node, call, flow)
     finally:
