@@ -8,7 +8,6 @@ stands in `haltline.shell.judging`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
@@ -20,6 +19,7 @@ from haltline.shell.marks import UNKNOWN, display, known, without_marks
 from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Callable
 

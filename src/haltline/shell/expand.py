@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.environment import Environment

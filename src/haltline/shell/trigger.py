@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -61,6 +61,8 @@ class Trigger:
     @classmethod
     def any_of(cls, triggers: Sequence[Trigger]) -> Trigger:
         """Return the trigger that holds when one of the given holds."""
+        if len(triggers) == 1:
+            return triggers[0]
         return cls(
             chain.from_iterable(trigger.words for trigger in triggers),
             chain.from_iterable(trigger.starts for trigger in triggers),

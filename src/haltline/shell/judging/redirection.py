@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import NETWORK, SECRET, Call, Flow
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
