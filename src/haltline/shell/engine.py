@@ -176,7 +176,8 @@ class Engine:
             self.span = (call.start, call.end)
         flow = NOTHING
         try:
-            if self.depth > MAX_WRAPPERS:
+            if self.depth > 1:
+                self.charge(1)
                 self.descend(MAX_WRAPPERS)
             if self.read > MAX_TEXT:
                 found.limit = f"more than {MAX_TEXT} characters to read"

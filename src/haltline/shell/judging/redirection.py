@@ -23,6 +23,7 @@ def redirect(
 ) -> list[Flow]:
     """Apply redirections: set the command's input, and return the flows of the files it writes."""
     outputs: list[Flow] = []
+    engine.charge(len(redirections))
     for redirection in redirections:
         operator = redirection.operator
         if operator in ("<<", "<<-"):
