@@ -2,7 +2,7 @@
 
 A command line of plain and quoted words needs no analysis at all when, for each of its programs, the words
 that any rule or detector of that program would need do not occur in it. A single plain command needs no tree:
-its words are its words. Everything else takes the whole way. `tests/unit/shell/test_quick.py` compares the ways.
+its words are its words. Everything else takes the whole way. `tests/unit/shell/test_quick.py` compares both.
 
 Measured over everyday commands: the median is a third, and the 95th percentile two thirds, of what they are
 without it.
