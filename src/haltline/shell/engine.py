@@ -8,7 +8,6 @@ stands in `haltline.shell.judging`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
@@ -20,6 +19,7 @@ from haltline.shell.marks import UNKNOWN, display, known, without_marks
 from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -176,7 +176,9 @@ class Engine:
             self.span = (call.start, call.end)
         flow = NOTHING
         try:
-            self.descend(MAX_WRAPPERS)
+            if self.depth > 1:
+                self.charge(1)
+                self.descend(MAX_WRAPPERS)
             if self.read > MAX_TEXT:
                 found.limit = f"more than {MAX_TEXT} characters to read"
             flow = self.run_script(found.script, environment, call)
@@ -186,7 +188,8 @@ class Engine:
             found.limit = str(problem) or "too deep"
         finally:
             self.span, self.depth = outer_span, self.depth - 1
-        self.incomplete(found, call)
+        if found.limit is not None or found.error is not None:
+            self.incomplete(found, call)
         return flow
 
     def incomplete(self, found: Scan, call: Call) -> None:
@@ -200,11 +203,13 @@ class Engine:
 
     def run_script(self, script: Script, environment: Environment, outer: Call) -> Flow:
         """Judge a list of commands; return what it writes to its output."""
+        items = script.items
+        if len(items) == 1 and items[0][0] == ";":
+            return self.run_node(items[0][1], environment, outer.stdin, outer)
         flow = NOTHING
         texts: list[str] | None = []
         taints = 0
         uncertain = environment.uncertain
-        items = script.items
         last = len(items) - 1
         for index, (connector, node) in enumerate(items):
             environment.uncertain = uncertain + (connector == "||")
@@ -248,11 +253,13 @@ class Engine:
     def start(self, call: Call) -> Flow:
         """Run a command as the shell does: functions and aliases come before programs."""
         environment = call.environment
+        if not environment.functions and not environment.aliases:
+            return self.dispatch(call)
         name = call.argv[0]
-        body = environment.functions.get(name) if environment.functions else None
+        body = environment.functions.get(name)
         if body is not None:
             return self.run_function(name, body, call)
-        alias = environment.aliases.get(name) if environment.aliases else None
+        alias = environment.aliases.get(name)
         if alias is not None and name not in self.active:
             self.active.append(name)
             try:
@@ -281,14 +288,15 @@ class Engine:
 
     def dispatch(self, call: Call) -> Flow:
         """Judge one command by what the rule book knows of its program."""
+        argv = call.argv
         self.charge(1)
         if call.depth > MAX_WRAPPERS:
             raise LimitReached(f"more than {MAX_WRAPPERS} wrappers")
-        if len(call.argv) > MAX_WORDS:
+        if len(argv) > MAX_WORDS:
             raise LimitReached(f"more than {MAX_WORDS} words in a command")
-        if not call.argv:
+        if not argv:
             return NOTHING
-        name = call.argv[0]
+        name = argv[0]
         if self.collecting:
             self.calls.append(call)
         slash = name.rfind("/")
@@ -306,7 +314,7 @@ class Engine:
             result = detector(self, call)
             if result is not None:
                 flow = result
-        if program.by_word or program.wildcard or program.readers:
+        if program.by_word or program.wildcard or (self.collecting and program.readers):
             apply_rules(self, program, call)
         if self.collecting:
             default_effects(self, program, call, found=len(self.effects) > effects)
