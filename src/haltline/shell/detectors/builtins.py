@@ -11,8 +11,9 @@ from haltline.shell import scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.paths import entered
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -172,16 +173,9 @@ def change_directory(engine: Engine, call: Call) -> Flow:
     words = [word for word in call.argv[1:] if word == "-" or not word.startswith("-")]
     environment = call.environment
     engine.effect("read", words[0] if words else None, call)
-    target = words[0] if words else "\x03"
-    if target == "-" or call.argv[0] == "popd":
-        environment.directory = PRESENT
-    elif target[:1] in ("/", "\x03"):
-        environment.directory = target
-    elif target[:1] == UNKNOWN:
-        environment.directory = PRESENT
-    else:
-        base = environment.directory
-        environment.directory = target if base is None else base.rstrip("/") + "/" + target
+    target = words[0] if words else HOME
+    leaves = target == "-" or call.argv[0] == "popd"
+    environment.directory = PRESENT if leaves else entered(environment.directory, target)
     return Flow("", 0)
 
 
