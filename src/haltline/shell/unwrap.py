@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from haltline.shell import unwrap_texts
 from haltline.shell.call import PIPED, SECRET, Flow
+from haltline.shell.detectors.builtins import which
+from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known
 from haltline.shell.options import PLAIN, Grammar, Options, parse
@@ -50,11 +52,15 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     own = grammar(name, spec)
     options = parse(argv, own, index, first_word_ends=True)
     call = moved(call, options.value(*spec.get("directory", "").split()))
+    if options.has(*spec.get("prints", "").split()):
+        return which(engine, call)
+    for unset in options.all_values(*spec.get("unsets", "").split()):
+        own_setting(engine, call, unset, "")
     flow = None
     given = parse(argv, own, index) if spec.get("everywhere") else options
     for text in given.all_values(*spec.get("text", "").split()):
         flow = engine.run_text(text, call.inner([], name), fresh(call))
-    index = _start(call, argv, options, spec)
+    index = _start(engine, call, argv, options, spec)
     if index is None:
         return flow
     entry = (options.value(*spec.get("entry", "").split()) or "").split()
@@ -70,7 +76,9 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     return engine.dispatch(call.inner(rest, name))
 
 
-def _start(call: Call, argv: list[str], options: Options, spec: Mapping[str, Any]) -> int | None:
+def _start(
+    engine: Engine, call: Call, argv: list[str], options: Options, spec: Mapping[str, Any]
+) -> int | None:
     """Return the offset of the wrapped command after settings, own words and `--`; None without one."""
     index = options.index
     if "only" in spec and not options.has(*spec["only"].split()):
@@ -79,6 +87,7 @@ def _start(call: Call, argv: list[str], options: Options, spec: Mapping[str, Any
         while index < len(argv) and (_SETTING.match(argv[index]) or argv[index] == "-"):
             setting, _, value = argv[index].partition("=")
             call.settings.append((setting, value))
+            own_setting(engine, call, setting, value)
             index += 1
     skip = spec.get("skip", 0)
     if skip and argv[index : index + 1] == ["--"]:

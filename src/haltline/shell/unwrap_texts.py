@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from haltline.shell.call import Flow
 from haltline.shell.environment import Environment
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import entered
@@ -15,7 +16,7 @@ from haltline.shell.vocabulary import word_set
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from haltline.shell.call import Call, Flow
+    from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
 _grammars: dict[str, Grammar] = {}

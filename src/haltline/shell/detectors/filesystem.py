@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import COMPUTED, Flow
 from haltline.shell.detectors.selfprotect import own_file
-from haltline.shell.marks import HOME, UNKNOWN, display
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.paths import Zone, zone
+from haltline.shell.unwrap_texts import fresh, moved
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -32,6 +33,9 @@ _STARTUP = re.compile(
     r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/"
     r"|/\.config/systemd/|/autostart/"
 )
+_SEARCHES = frozenset({"find", "gfind", "fd", "fdfind"})
+_LOGS = re.compile(r"/var/log/")
+_DISPOSABLE = (".log", ".out", ".tmp", ".lock", ".pid")
 _REMOVE_VALUES = Grammar("-n -s --size --iterations --random-source --preserve-root=")
 
 
@@ -67,7 +71,7 @@ def remove(engine: Engine, call: Call) -> Flow | None:
 
 def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone
     """Judge the deletion of one target."""
-    if own_file(engine, call, target):
+    if own_file(engine, call, target, removed=True):
         return
     where = place(engine, call, target)
     shown = display(target)
@@ -86,7 +90,7 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
         engine.report("filesystem.delete-repository", call, shown)
     elif where is Zone.PATTERN and recursive and not _GENERATED.search(target):
         engine.report("filesystem.delete-here", call, shown)
-    elif (call.appended or (call.taints & COMPUTED and where is Zone.UNKNOWN)) and where not in _HARMLESS:
+    elif where not in _HARMLESS and (_listed(call, target) or (call.taints & COMPUTED and where is Zone.UNKNOWN)):
         engine.report("filesystem.delete-listed", call)
     elif not recursive or where in _HARMLESS:
         return
@@ -96,6 +100,11 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
         engine.report("filesystem.delete-outside", call, shown)
     elif where is Zone.NAMED and force and target.rstrip("/").removeprefix("./") in _SOURCES:
         engine.report("filesystem.delete-sources", call, shown)
+
+
+def _listed(call: Call, target: str) -> bool:
+    """Return whether a search or a list decides the target, here or for the shell text that it runs."""
+    return call.appended or (PRESENT in target and not _SEARCHES.isdisjoint(call.via))
 
 
 def _shred(engine: Engine, call: Call, options: Options) -> None:
@@ -115,7 +124,7 @@ def written(engine: Engine, call: Call, target: str, *, overwrites: bool) -> Non
     shown = display(target)
     engine.effect("overwrite" if overwrites else "write", shown, call, reversible=not overwrites)
     if target.startswith(("/dev/tcp/", "/dev/udp/")):
-        engine.report("machine.reverse-shell", call, shown)
+        _connected(engine, call, target)
     elif where is Zone.DEVICE:
         engine.report("filesystem.overwrite-device", call, shown)
     elif where in (Zone.ROOT, Zone.SYSTEM):
@@ -132,13 +141,25 @@ def written(engine: Engine, call: Call, target: str, *, overwrites: bool) -> Non
         engine.report("git.hooks", call, shown)
 
 
+_OWN_HOST = re.compile(r"/dev/(?:tcp|udp)/(?:localhost|127\.[0-9.]+|::1|0\.0\.0\.0)/")
+_PROBES = (["echo"], [":"], ["true"])
+
+
+def _connected(engine: Engine, call: Call, target: str) -> None:
+    """Judge a connection that the shell opens: to this machine, or with nothing to send, it is a probe."""
+    if _OWN_HOST.match(target) or call.argv in _PROBES:
+        engine.effect("network_out", display(target), call)
+    else:
+        engine.report("machine.reverse-shell", call, display(target))
+
+
 def truncated(engine: Engine, call: Call, target: str) -> None:
     """Judge the emptying of a file."""
     where = place(engine, call, target)
     if where in _HARMLESS or where is Zone.UNKNOWN:
         return
-    if where in (Zone.NAMED, Zone.HOME, Zone.OUTSIDE, Zone.PATTERN) and not target.endswith(
-        (".log", ".out", ".tmp", ".lock", ".pid")
+    if where in (Zone.NAMED, Zone.HOME, Zone.OUTSIDE, Zone.PATTERN) and (
+        _LOGS.match(target) or not target.endswith(_DISPOSABLE)
     ):
         engine.report("filesystem.truncate", call, display(target))
 
@@ -152,17 +173,25 @@ def move(engine: Engine, call: Call) -> Flow:
     for source in sources:
         where = place(engine, call, source)
         engine.effect("delete", display(source), call)
-        if own_file(engine, call, source):
+        if own_file(engine, call, source, removed=True):
             continue
         if target == "/dev/null":
             engine.report("filesystem.move-away", call, display(source))
-        elif where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
+        elif where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES, Zone.REPOSITORY):
             engine.report("filesystem.move-system", call, display(source))
     if target and target != "/dev/null":
         written(engine, call, target, overwrites=True)
+        _into(engine, call, sources, target, into)
         if "/dev/null" in sources:
             truncated(engine, call, target)
     return Flow("", 0)
+
+
+def _into(engine: Engine, call: Call, sources: list[str], target: str, into: str | None) -> None:
+    """Judge the files that are put into a directory under their own names."""
+    if into is not None or target.endswith("/") or "." in target.rpartition("/")[2][:1]:
+        for source in sources:
+            own_file(engine, call, target.rstrip("/") + "/" + source.rstrip("/").rpartition("/")[2])
 
 
 def copy(engine: Engine, call: Call) -> Flow:
@@ -174,6 +203,7 @@ def copy(engine: Engine, call: Call) -> Flow:
     if not target:
         return Flow("", 0)
     written(engine, call, target, overwrites=True)
+    _into(engine, call, words if into is not None else words[:-1], target, into)
     if words[0] == "/dev/null":
         truncated(engine, call, target)
     mode = options.value("-m", "--mode") or ""
@@ -194,6 +224,8 @@ def _dd(engine: Engine, call: Call) -> Flow | None:
     if target is None:
         return None
     written(engine, call, target, overwrites=True)
+    if target[:1] == UNKNOWN:
+        engine.report("filesystem.write-unknown", call, display(target))
     empties = operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom"))
     if empties and not _IMAGE.search(target):
         truncated(engine, call, target)
@@ -233,6 +265,7 @@ def _ln(engine: Engine, call: Call) -> Flow | None:
 
 _SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
 _SED_WRITES = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s*[^\s;}]")
+_SED_TARGET = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s+((?:\.{0,2}/|~)[^\n;}]+)")
 _SED_SUBSTITUTION = re.compile(r"(?:^|[;{}\s/0-9$])s([^\w\s\\])")
 _SED_FLAGS = re.compile(r"[gpiImMew0-9]*")
 
@@ -271,7 +304,10 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
             engine.run_text(match[1], call.inner([], "sed"))
         elif _sed_executes(script):
             engine.report("interpreters.pipe-to-shell", call, "sed")
-    if any(option in ("-i", "--in-place") for option, _ in options.given):
+    for script in scripts:
+        for match in _SED_TARGET.finditer(script):
+            written(engine, call, match[1].strip(), overwrites=True)
+    if any(option in ("-i", "-I", "--in-place") for option, _ in options.given):
         for target in words:
             written(engine, call, target, overwrites=True)
         return Flow("", 0)
@@ -283,10 +319,16 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
 _OVERWRITERS = {"dd": _dd, "truncate": _truncate, "tee": _tee, "ln": _ln, "sed": _sed}
 
 
+_CHMOD_OPTION = re.compile(r"[^-]|--|-[Rvcf]+\Z")
+
+
 def permissions(engine: Engine, call: Call) -> Flow | None:
     """`chmod`, `chown` and their like on roots, homes and system files."""
     name = call.argv[0].rpartition("/")[2]
-    options = parse(call.argv, Grammar("-m -x -M -X --reference --from --set-file --restore"))
+    argv = call.argv
+    if name == "chmod":  # `-x` is a mode, not an option
+        argv = [word if _CHMOD_OPTION.match(word) else word.replace("-", "a-", 1) for word in argv]
+    options = parse(argv, Grammar("-m -x -M -X --reference --from --set-file --restore"))
     recursive = options.has("-R", "--recursive")
     words = options.words if name == "setfacl" else options.words[1:]
     mode = options.words[0] if options.words else ""
@@ -299,8 +341,8 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
         where = place(engine, call, target)
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
             recursive
-            and where in (Zone.HERE, Zone.HOME, Zone.PATTERN)
-            and re.fullmatch(r"[0-7]*777|[0-7]*000|a\+rwx|o\+w|-rwx|a-rwx", mode)
+            and where in (Zone.HERE, Zone.HOME, Zone.PATTERN, Zone.REPOSITORY)
+            and re.fullmatch(r"[0-7]*777|[0-7]*000|(?:a|ugo)?\+rwx|o\+w|(?:a|ugo|u)?-r?wx?", mode)
         ):
             engine.report("filesystem.permissions", call, display(target))
     if name == "chmod" and re.fullmatch(r"[2-7][0-7]{3}|0[2-7][0-7]{3}|(?:[ug]|ug|a)?\+[rwx]*s[rwx]*", mode):
@@ -308,33 +350,137 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
+_TAR = Grammar(
+    "-f -C -T -X -b -g -H -I -K -L -N -V --file --directory --exclude --exclude-from --files-from "
+    "--strip-components --transform --use-compress-program --to-command --rsh-command --rmt-command "
+    "--info-script --new-volume-script --listed-incremental --owner --group --mode --mtime --one-top-level"
+)
+_TAR_RUNS = (
+    *("--checkpoint-action", "-I", "--use-compress-program", "--to-command", "--rsh-command", "--rmt-command"),
+    *("-F", "--info-script", "--new-volume-script"),
+)
+
+
 def extract(engine: Engine, call: Call) -> Flow | None:
-    """Archives unpacked over a system directory or a home."""
+    """Archives unpacked over a system directory or a home, and archives that eat what they pack."""
     name = call.argv[0].rpartition("/")[2]
+    target: str | None
+    anywhere = False
     if name == "unzip":
         options = parse(call.argv, Grammar("-d -x -P"))
         target, extracts = options.value("-d"), not options.has("-l", "-t", "-Z", "-p", "-z", "-v")
+    elif name in ("7z", "7za", "7zz", "7zr"):
+        target = next((word[2:] for word in call.argv if word.startswith("-o") and len(word) > 2), None)  # noqa: PLR2004  a path is attached
+        extracts = call.argv[1:2] in (["x"], ["e"])
+    elif name == "cpio":
+        options = parse(call.argv, Grammar("-D -E -F -H -I -O -R --directory --file --format --rsh-command"))
+        target, extracts = options.value("-D", "--directory"), options.has("-i", "--extract")
     else:
-        options = parse(
-            call.argv,
-            Grammar("-f -C -T -X -b -I --file --directory --exclude --strip-components --transform"),
-        )
-        mode = call.argv[1] if len(call.argv) > 1 else ""
-        extracts = options.has("-x", "--extract", "--get") or (mode[:1] != "-" and "x" in mode)
+        options = parse(call.argv, _TAR)
+        mode = call.argv[1] if len(call.argv) > 1 and call.argv[1][:1] != "-" else ""
+        extracts = options.has("-x", "--extract", "--get") or "x" in mode
+        anywhere = options.has("-P", "--absolute-names") or "P" in mode
         target = options.value("-C", "--directory")
-        for action in options.all_values(
-            "--checkpoint-action", "-I", "--use-compress-program", "--to-command", "--rsh-command"
-        ):
-            text = action.removeprefix("exec=")
-            if text != action or not action.startswith(("dot", "echo", "sleep", "ttyout", "bell", "wait")):
-                engine.run_text(text, call.inner([], name))
+        _tar_helpers(engine, call, options)
+        if options.has("--remove-files"):
+            for word in options.words[1:] if mode else options.words:
+                deleted(engine, moved(call, target), word, recursive=True, force=True)
     if not extracts:
         return None
-    where = place(engine, call, target) if target is not None else Zone.HERE
+    where = place(engine, call, target or ".")
     engine.effect("overwrite", display(target or "."), call)
-    if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
+    if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or anywhere:
         engine.report("filesystem.extract", call, display(target or "."))
     return Flow("", 0)
+
+
+def _tar_helpers(engine: Engine, call: Call, options: Options) -> None:
+    """Run what `tar` is told to run for checkpoints, members, compression and volumes."""
+    for action in options.all_values(*_TAR_RUNS):
+        text = action.removeprefix("exec=")
+        if text != action or not action.startswith(("dot", "echo", "sleep", "ttyout", "bell", "wait", "totals")):
+            engine.run_text(text, call.inner([], "tar"), fresh(call))
+
+
+_OUTPUT_OPTION = {
+    "sort": ("-o", "--output"),
+    "shuf": ("-o", "--output"),
+    "tree": ("-o",),
+    "yq": ("-s", "--split-exp"),
+    "bat": (),
+}
+
+
+def output_file(engine: Engine, call: Call) -> Flow | None:
+    """`sort -o file`: a program that reads, unless an option names a file to write."""
+    name = call.argv[0].rpartition("/")[2]
+    options = parse(call.argv, Grammar("-o -k -t -S -T -n -s --output --split-exp --key --buffer-size"))
+    for target in options.all_values(*_OUTPUT_OPTION[name]):
+        written(engine, call, target, overwrites=True)
+    if name == "yq" and options.has("-i", "--inplace", "--in-place"):
+        for target in options.words[-1:]:
+            written(engine, call, target, overwrites=True)
+    return None
+
+
+def target_files(engine: Engine, call: Call) -> Flow | None:
+    """`patch file`, `sponge file`, `ed file`: programs that write the files that they name."""
+    name = call.argv[0].rpartition("/")[2]
+    options = parse(call.argv, Grammar(_TARGET_VALUES[name]))
+    words = options.words
+    if name == "patch":
+        if options.has("--dry-run", "-C", "--check"):
+            engine.effect("read", None, call)
+            return None
+        call = moved(call, options.value("-d", "--directory"))
+        words = words[:1] + options.all_values("-o", "--output", "-r", "--reject-file")
+        if not words and place(engine, call, ".") in _CATASTROPHIC:
+            words = ["."]
+    elif name in ("split", "csplit"):
+        words = words[1:2]
+    elif name == "fallocate" and not options.has("-p", "-z", "-c", "--punch-hole", "--zero-range", "--collapse-range"):
+        return None
+    for target in words:
+        written(engine, call, target, overwrites=name != "patch")
+        if name == "fallocate":
+            truncated(engine, call, target)
+    return None
+
+
+_TARGET_VALUES = {
+    "patch": "-d -i -o -p -r -B -D -F -g -V -Y -z --directory --input --output --strip --reject-file --fuzz",
+    "sponge": "",
+    "ed": "-p --prompt",
+    "red": "-p",
+    "split": "-a -b -C -l -n -t --filter --bytes --lines --number --suffix-length --additional-suffix",
+    "csplit": "-b -f -n --prefix --digits",
+    "fallocate": "-o -l -n --offset --length",
+    "mkfifo": "-m --mode",
+}
+
+
+def in_place(engine: Engine, call: Call) -> Flow | None:
+    """`perl -pi -e code file`, `ruby -i`, `gawk -i inplace`: programs that edit the files that they name."""
+    name = call.argv[0].rpartition("/")[2]
+    if "awk" in name:
+        options = parse(call.argv, Grammar("-F -f -v -i -e -l --include --source --file --assign"))
+        program = " ".join(options.all_values("-e", "--source") or options.words[:1])
+        for match in _AWK_TARGET.finditer(program):
+            written(engine, call, match[2], overwrites=match[1] == ">")
+        if "inplace" not in options.all_values("-i", "--include"):
+            return None
+        targets = options.words if options.has("-e", "-f", "--source", "--file") else options.words[1:]
+    else:
+        options = parse(call.argv, Grammar("-e -E -I -M -m -r -C -0"))
+        if not any(option == "-i" for option, _ in options.given):
+            return None
+        targets = options.words if options.has("-e", "-E") else options.words[1:]
+    for target in targets:
+        written(engine, call, target, overwrites=True)
+    return None
+
+
+_AWK_TARGET = re.compile(r"[^<>=](>>?)\s*\"([^\"]+)\"")
 
 
 def synchronise(engine: Engine, call: Call) -> Flow | None:
@@ -345,13 +491,15 @@ def synchronise(engine: Engine, call: Call) -> Flow | None:
             "-e -f -T -B -M --rsh --rsync-path --exclude --include --filter --files-from --bwlimit --chmod"
         ),
     )
-    remote = options.value("-e", "--rsh")
-    if remote is not None:
-        engine.run_text(remote, call.inner([], "rsync"))
+    for text in options.all_values("-e", "--rsh", "--rsync-path"):
+        engine.run_text(text, call.inner([], "rsync"))
     if options.has("-n", "--dry-run") or not options.words:
         return None
     target = options.words[-1]
     engine.effect("overwrite", display(target), call)
+    if options.has("--remove-source-files"):
+        for source in options.words[:-1]:
+            deleted(engine, call, source, recursive=True, force=True)
     if any(option.startswith("--del") for option, _ in options.given) or options.has("--remove-source-files"):
         where = place(engine, call, target)
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.filesystem import place, written
-from haltline.shell.marks import PRESENT, display
+from haltline.shell.marks import HOME, PRESENT, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import Zone
 from haltline.shell.vocabulary import word_set
@@ -45,13 +47,15 @@ def find(engine: Engine, call: Call) -> Flow:
         i += 1
     starts = starts or ["."]
     narrowed = any(word in _NARROWS for word in argv[i:])
+    either = any(word in ("-o", "-or", "!", "-not", ",") for word in argv[i:])
+    names = [] if either else [after for word, after in pairwise(argv[i:]) if word in ("-name", "-iname")]
     acted = False
     while i < len(argv):
         word = argv[i]
         i += 1
         if word == "-delete":
             acted = True
-            _deletes(engine, call, starts, narrowed=narrowed)
+            _deletes(engine, call, starts, names, narrowed=narrowed)
         elif word in _RUNS:
             acted = True
             i = _runs(engine, call, starts, i)
@@ -73,7 +77,7 @@ def _writes(engine: Engine, call: Call, target: str) -> None:
         engine.report("filesystem.write-system", call, display(target))
 
 
-def _deletes(engine: Engine, call: Call, starts: list[str], *, narrowed: bool) -> None:
+def _deletes(engine: Engine, call: Call, starts: list[str], names: list[str], *, narrowed: bool) -> None:
     for start in starts:
         where = place(engine, call, start)
         engine.effect("delete", display(start), call, recursive=True, reversible=False)
@@ -82,8 +86,23 @@ def _deletes(engine: Engine, call: Call, starts: list[str], *, narrowed: bool) -
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
             decision = "ask" if narrowed else "deny"
             engine.report("filesystem.delete-root", call, display(start), decision=decision)
-        else:
+        elif not _product(start, names):
             engine.report("filesystem.delete-found", call, display(start))
+
+
+_PRODUCTS = word_set(
+    "build dist out target node_modules coverage .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache .next "
+    ".nuxt .turbo .tox .nox .gradle .parcel-cache .DS_Store Thumbs.db"
+)
+_PRODUCT_NAME = re.compile(r"\*\.(?:py[cod]|o|obj|class|gcda|gcno|tsbuildinfo|swp|orig|rej)\Z")
+
+
+def _product(start: str, names: list[str]) -> bool:
+    """Return whether only products of a build are found: by their directory, or by their name."""
+    parts = start.removeprefix("./").rstrip("/").split("/")
+    if ".." not in parts and start[:1] not in ("/", HOME) and not _PRODUCTS.isdisjoint(parts):
+        return True
+    return bool(names) and all(name in _PRODUCTS or _PRODUCT_NAME.match(name) for name in names)
 
 
 def _runs(engine: Engine, call: Call, starts: list[str], i: int) -> int:

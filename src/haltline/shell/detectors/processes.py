@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import Flow
+from haltline.shell.call import PIPED, Flow
+from haltline.shell.detectors.selfprotect import OWN_PROCESS
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -24,6 +25,24 @@ def kill(engine: Engine, call: Call) -> Flow:
             return Flow("", 0)
         words = words[1:]
     engine.effect("execute", " ".join(words) or None, call)
-    if any(word in ("-1", "1", "0") for word in words) and words != ["-l"]:
+    if OWN_PROCESS in words:
+        engine.report("haltline.process", call)
+    elif any(word in ("-1", "1", "0") for word in words) and words != ["-l"]:
         engine.report("machine.kill-all", call, " ".join(words))
     return Flow("", 0)
+
+
+def listed(_engine: Engine, call: Call) -> Flow | None:
+    """`pgrep haltline`, `ps | grep haltline | awk …`: the numbers of Haltline's processes."""
+    name = call.argv[0].rpartition("/")[2]
+    stdin = call.stdin
+    if name == "ps":
+        return Flow(None, PIPED, "ps")
+    if name in ("pgrep", "pidof"):
+        return Flow(OWN_PROCESS + "\n", PIPED) if any("haltline" in word for word in call.argv[1:]) else None
+    if stdin is None or (stdin.source != "ps" and stdin.text != OWN_PROCESS + "\n"):
+        return None
+    if "grep" in name and stdin.source == "ps":
+        searched = any("haltline" in word for word in call.argv[1:]) and "-v" not in call.argv
+        return Flow(OWN_PROCESS + "\n", PIPED) if searched else Flow(None, PIPED, "ps")
+    return stdin
