@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, PIPED, Flow
@@ -240,6 +241,29 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
+def write_item(engine: Engine, call: Call) -> Flow:
+    """`Set-Content path`, `Out-File path`: a file is written over."""
+    named = [
+        value
+        for option, value in pairwise(call.argv[1:])
+        if option.lower() in ("-path", "-filepath", "-literalpath")
+    ]
+    plain = [word for word in call.argv[1:2] if word[:1] != "-"]
+    for target in named or plain:
+        where = windows_zone(target, call)
+        engine.effect("overwrite", display(target), call, reversible=False)
+        if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM):
+            engine.report("windows.clear", call, display(target))
+    return Flow("", 0)
+
+
+def block(engine: Engine, call: Call) -> Flow:
+    """`Invoke-Command … { commands }`, written where Bash reads it."""
+    text = " ".join(call.argv[1:])
+    judge(engine, call, text[text.find("{") + 1 :] if "{" in text else text)
+    return Flow(None, PIPED)
+
+
 def windows_zone(target: str, call: Call) -> Zone:
     """Return the zone of a path in Windows spelling."""
     if _WINDOWS_ROOT.search(target):
@@ -249,7 +273,7 @@ def windows_zone(target: str, call: Call) -> Zone:
     path = _WINDOWS_HOME.sub(HOME, target).replace("\\", "/")
     if path.startswith("~"):
         path = HOME + path[1:]
-    if path.startswith("$"):
+    if path.startswith(("$", "%")):
         path = UNKNOWN
     return zone(path, call.environment.directory)
 

@@ -12,7 +12,7 @@ from haltline.shell.detectors.builtins import which
 from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known
-from haltline.shell.options import PLAIN, Grammar, Options, parse
+from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.scanner import ansi_c
 from haltline.shell.unwrap_texts import fresh, grammar, keys, moved, settings
 from haltline.shell.vocabulary import word_set
@@ -94,7 +94,7 @@ def _start(
         index += 1
     index += skip
     if spec.get("more"):
-        index = parse(argv, PLAIN, index, first_word_ends=True).index
+        index = parse(argv, Grammar(spec.get("values", "")), index, first_word_ends=True).index
     if spec.get("separator") and "--" in argv[index:]:
         return argv.index("--", index) + 1
     if spec.get("separator") == "required":

@@ -46,7 +46,11 @@ _BY_FUNCTION = {
     "filesystem:overwrite": "dd truncate tee ln sed",
     "filesystem:permissions": "chmod chown chgrp setfacl chattr xattr",
     "filesystem:extract": "tar bsdtar gtar unzip 7z 7za 7zz 7zr cpio",
-    "filesystem:output_file": "sort shuf tree yq",
+    "filesystem:output_file": (
+        "sort shuf tree yq openssl gpg gpg2 age pandoc tcpdump git-log git-show git-diff git-diff-tree git-diff-index "
+        "git-diff-files git-archive git-format-patch git-bundle"
+    ),
+    "filesystem:pack": "zip",
     "filesystem:target_files": "patch sponge ed red split csplit fallocate mkfifo",
     "filesystem:in_place": "perl ruby awk gawk mawk nawk",
     "filesystem:synchronise": "rsync",
@@ -76,6 +80,8 @@ _BY_FUNCTION = {
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",
     "powershell:remove_item": "remove-item ri del erase rd rmdir",
+    "powershell:write_item": "set-content out-file add-content",
+    "powershell:block": "invoke-command icm start-job start-threadjob",
     "powershell:evaluate": "iex invoke-expression",
     "processes:kill": "kill",
     "processes:listed": "pgrep pidof ps grep egrep awk gawk",
@@ -109,7 +115,7 @@ TRIGGERS = {
     "detectors.builtins:unset": "HALTLINE_",
     "detectors.builtins:make_temporary": "(?!)",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
-    "detectors.filesystem:output_file": r" -[a-zA-Z]*[ois]|--out|--in|--split",
+    "detectors.filesystem:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout",
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
     "detectors.find:fd": r" -x| -X|--exec",

@@ -109,6 +109,8 @@ def _listed(call: Call, target: str) -> bool:
 
 def _shred(engine: Engine, call: Call, options: Options) -> None:
     for target in options.words:
+        if own_file(engine, call, target, removed=True):
+            continue
         where = place(engine, call, target)
         if where in _CATASTROPHIC:
             engine.report("filesystem.overwrite-device", call, display(target))
@@ -319,6 +321,7 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
 _OVERWRITERS = {"dd": _dd, "truncate": _truncate, "tee": _tee, "ln": _ln, "sed": _sed}
 
 
+_OPENED = re.compile(r"[0-7]*(?:[2367][0-7]|[0-7][2367])|[ugo]*[goa][ugo]*\+[rxX]*w[rwxX]*")
 _CHMOD_OPTION = re.compile(r"[^-]|--|-[Rvcf]+\Z")
 
 
@@ -339,7 +342,10 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     for target in words:
         own_file(engine, call, target)
         where = place(engine, call, target)
-        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
+        opened = _OPENED.fullmatch(mode) is not None and (
+            where is Zone.DEVICE or (where is Zone.HOME and recursive) or _STARTUP.search(target.replace(HOME, "~"))
+        )
+        if opened or where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
             recursive
             and where in (Zone.HERE, Zone.HOME, Zone.PATTERN, Zone.REPOSITORY)
             and re.fullmatch(r"[0-7]*777|[0-7]*000|(?:a|ugo)?\+rwx|o\+w|(?:a|ugo|u)?-r?wx?", mode)
@@ -403,23 +409,50 @@ def _tar_helpers(engine: Engine, call: Call, options: Options) -> None:
 
 
 _OUTPUT_OPTION = {
-    "sort": ("-o", "--output"),
-    "shuf": ("-o", "--output"),
-    "tree": ("-o",),
-    "yq": ("-s", "--split-exp"),
-    "bat": (),
+    "sort": "-o --output",
+    "shuf": "-o --output",
+    "tree": "-o",
+    "yq": "-s --split-exp",
+    "openssl": "-out -keyout -writerand",
+    "gpg": "-o --output",
+    "gpg2": "-o --output",
+    "age": "-o --output",
+    "pandoc": "-o --output",
+    "tcpdump": "-w",
+    "git-log": "--output",
+    "git-show": "--output",
+    "git-diff": "--output",
+    "git-diff-tree": "--output",
+    "git-diff-index": "--output",
+    "git-diff-files": "--output",
+    "git-archive": "-o --output",
+    "git-format-patch": "-o --output-directory",
+    "git-bundle": "",
 }
+_OUTPUT_VALUES = "-k -t -S -T -n -s --key --buffer-size"
 
 
 def output_file(engine: Engine, call: Call) -> Flow | None:
     """`sort -o file`: a program that reads, unless an option names a file to write."""
     name = call.argv[0].rpartition("/")[2]
-    options = parse(call.argv, Grammar("-o -k -t -S -T -n -s --output --split-exp --key --buffer-size"))
-    for target in options.all_values(*_OUTPUT_OPTION[name]):
-        written(engine, call, target, overwrites=True)
+    names = _OUTPUT_OPTION[name]
+    options = parse(call.argv, Grammar(f"{names} {_OUTPUT_VALUES}", joined=name == "openssl"))
+    targets = options.all_values(*names.split())
     if name == "yq" and options.has("-i", "--inplace", "--in-place"):
-        for target in options.words[-1:]:
-            written(engine, call, target, overwrites=True)
+        targets += options.words[-1:]
+    if options.words[:1] == ["create"] and name == "git-bundle":
+        targets += options.words[1:2]
+    for target in targets:
+        written(engine, call, target, overwrites=True)
+    return None
+
+
+def pack(engine: Engine, call: Call) -> Flow | None:
+    """`zip -m archive files`: the files go away once they are packed."""
+    options = parse(call.argv, Grammar("-b -t -n -x -i -P -TT"))
+    if options.has("-m", "--move"):
+        for target in options.words[1:]:
+            deleted(engine, call, target, recursive=True, force=True)
     return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.filesystem import place, written
+from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.marks import HOME, PRESENT, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import Zone
@@ -58,7 +59,7 @@ def find(engine: Engine, call: Call) -> Flow:
             _deletes(engine, call, starts, names, narrowed=narrowed)
         elif word in _RUNS:
             acted = True
-            i = _runs(engine, call, starts, i)
+            i = _runs(engine, call, starts, names, i)
         elif word in _WRITES:
             acted = True
             _writes(engine, call, argv[i] if i < len(argv) else "")
@@ -79,6 +80,8 @@ def _writes(engine: Engine, call: Call, target: str) -> None:
 
 def _deletes(engine: Engine, call: Call, starts: list[str], names: list[str], *, narrowed: bool) -> None:
     for start in starts:
+        if any(own_file(engine, call, path, removed=True) for path in (start, *(f"{start}/{n}" for n in names))):
+            continue
         where = place(engine, call, start)
         engine.effect("delete", display(start), call, recursive=True, reversible=False)
         if where in (Zone.TEMPORARY, Zone.SINK) and not call.appended:
@@ -105,7 +108,7 @@ def _product(start: str, names: list[str]) -> bool:
     return bool(names) and all(name in _PRODUCTS or _PRODUCT_NAME.match(name) for name in names)
 
 
-def _runs(engine: Engine, call: Call, starts: list[str], i: int) -> int:
+def _runs(engine: Engine, call: Call, starts: list[str], names: list[str], i: int) -> int:
     argv = call.argv
     end = i
     while end < len(argv) and argv[end] != ";" and not (argv[end] == "+" and argv[end - 1] == "{}"):
@@ -117,6 +120,8 @@ def _runs(engine: Engine, call: Call, starts: list[str], i: int) -> int:
     for start in starts if any("{}" in word for word in command) else starts[:1]:
         whole = place(engine, call, start) in (Zone.ROOT, Zone.TEMPORARY_ROOT)
         found = start if whole else start.rstrip("/") + "/" + PRESENT
+        if not whole and len(names) == 1 and "haltline" in names[0]:
+            found += "/" + names[0]
         inner = call.inner([word.replace("{}", found) for word in command], "find")
         inner.stdin = None
         inner.appended = not temporary

@@ -77,6 +77,8 @@ def _setting(engine: Engine, call: Call, name: str, value: str) -> None:
         engine.report("git.hooks", call, f"{name}={value}")
     elif _RUN_BY_SETTING.fullmatch(name) and value.lower() not in _SWITCHES:
         call.settings.append(("GIT_" + name, value))
+        if "/" in value and not name.endswith(("pager", "editor", "sshcommand")):
+            engine.report("git.hooks", call, f"{name}={value}")
         engine.run_text(value.removeprefix("!"), call.inner([], "git"), Environment())
 
 

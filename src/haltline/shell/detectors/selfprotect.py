@@ -112,6 +112,8 @@ def library(engine: Engine, call: Call) -> None:
     code = " ".join(call.argv[1:])
     if call.stdin is not None and call.stdin.text is not None:
         code += "\n" + call.stdin.text
+    if _RECORDS.search(code):
+        engine.report("haltline.files", call, "halt_events")
     if _LIBRARY.search(code) and _SETTLING_CODE.search(code):
         engine.report("haltline.settle", call, "haltline")
 
