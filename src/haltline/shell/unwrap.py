@@ -39,7 +39,7 @@ def prefix(engine: Engine, call: Call) -> Flow | None:
     return _MODES[mode](engine, call, program.name, spec)
 
 
-def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command
     """`sudo -u x command …`: options, settings and a number of own words come before the command."""
     argv = _without_pairs(call.argv, spec.get("pairs", "").split())
     index = 1
@@ -60,13 +60,12 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     given = parse(argv, own, index) if spec.get("everywhere") else options
     for text in given.all_values(*spec.get("text", "").split()):
         flow = engine.run_text(text, call.inner([], name), fresh(call))
-    index = _start(engine, call, argv, options, spec)
-    if index is None:
+    start = _start(engine, call, argv, options, spec)
+    if start is None:
         return flow
-    entry = (options.value(*spec.get("entry", "").split()) or "").split()
-    if index >= len(argv) and not entry:
+    rest = (options.value(*spec.get("entry", "").split()) or "").split() + argv[start:]
+    if not rest:
         return Flow(None, PIPED | SECRET) if name == "env" and flow is None else flow
-    rest = entry + argv[index:]
     if rest[0] in spec.get("text", "").split():
         return engine.run_text(" ".join(rest[1:2]), call.inner([], name), fresh(call))
     if spec.get("shell"):

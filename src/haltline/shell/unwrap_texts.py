@@ -11,7 +11,6 @@ from haltline.shell.environment import Environment
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import entered
 from haltline.shell.scanner import ansi_c
-from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -45,15 +45,15 @@ _BY_FUNCTION = {
     "filesystem:copy": "cp install",
     "filesystem:overwrite": "dd truncate tee ln sed",
     "filesystem:permissions": "chmod chown chgrp setfacl chattr xattr",
-    "filesystem:extract": "tar bsdtar gtar unzip 7z 7za 7zz 7zr cpio",
-    "filesystem:output_file": (
-        "sort shuf tree yq openssl gpg gpg2 age pandoc tcpdump git-log git-show git-diff git-diff-tree git-diff-index "
-        "git-diff-files git-archive git-format-patch git-bundle"
+    "writers:extract": "tar bsdtar gtar unzip 7z 7za 7zz 7zr cpio",
+    "writers:output_file": (
+        "sort shuf tree yq openssl gpg gpg2 age pandoc tcpdump git-log git-show git-diff git-diff-tree "
+        "git-diff-index git-diff-files git-archive git-format-patch git-bundle"
     ),
-    "filesystem:pack": "zip",
-    "filesystem:target_files": "patch sponge ed red split csplit fallocate mkfifo",
-    "filesystem:in_place": "perl ruby awk gawk mawk nawk",
-    "filesystem:synchronise": "rsync",
+    "writers:pack": "zip",
+    "writers:target_files": "patch sponge ed red split csplit fallocate mkfifo",
+    "writers:in_place": "perl ruby awk gawk mawk nawk",
+    "writers:synchronise": "rsync",
     "git:git": "git",
     "git:push": "git-push",
     "git:checkout": "git-checkout",
@@ -115,7 +115,7 @@ TRIGGERS = {
     "detectors.builtins:unset": "HALTLINE_",
     "detectors.builtins:make_temporary": "(?!)",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
-    "detectors.filesystem:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout",
+    "detectors.writers:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout",
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
     "detectors.find:fd": r" -x| -X|--exec",

@@ -273,7 +273,8 @@ def bound(engine: Engine, call: Call) -> Flow:
         engine.run_text(text, call.inner([], call.argv[0]), call.environment)
     for text in options.all_values("-x") if call.argv[0] == "bind" else ():
         engine.run_text(text.partition(":")[2], call.inner([], "bind"), call.environment)
-    engine.effect("read", None, call)
+    if call.argv[0] != "bind":
+        engine.effect("read", None, call)
     return Flow("", 0)
 
 

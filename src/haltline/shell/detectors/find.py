@@ -80,7 +80,9 @@ def _writes(engine: Engine, call: Call, target: str) -> None:
 
 def _deletes(engine: Engine, call: Call, starts: list[str], names: list[str], *, narrowed: bool) -> None:
     for start in starts:
-        if any(own_file(engine, call, path, removed=True) for path in (start, *(f"{start}/{n}" for n in names))):
+        if any(
+            own_file(engine, call, path, removed=True) for path in (start, *(f"{start}/{n}" for n in names))
+        ):
             continue
         where = place(engine, call, start)
         engine.effect("delete", display(start), call, recursive=True, reversible=False)
@@ -94,8 +96,8 @@ def _deletes(engine: Engine, call: Call, starts: list[str], names: list[str], *,
 
 
 _PRODUCTS = word_set(
-    "build dist out target node_modules coverage .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache .next "
-    ".nuxt .turbo .tox .nox .gradle .parcel-cache .DS_Store Thumbs.db"
+    "build dist out target node_modules coverage .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache "
+    ".next .nuxt .turbo .tox .nox .gradle .parcel-cache .DS_Store Thumbs.db"
 )
 _PRODUCT_NAME = re.compile(r"\*\.(?:py[cod]|o|obj|class|gcda|gcno|tsbuildinfo|swp|orig|rej)\Z")
 

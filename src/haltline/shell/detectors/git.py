@@ -11,7 +11,6 @@ from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.unwrap_texts import fresh, moved
-from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -237,7 +236,14 @@ _RUN_BY_OPTION = {
     "git-difftool": ("-x", "--extcmd"),
     "": (
         *("-x", "--exec", "--upload-pack", "--receive-pack", "--tree-filter", "--index-filter"),
-        *("--msg-filter", "--commit-filter", "--parent-filter", "--env-filter", "--tag-name-filter", "--setup"),
+        *(
+            "--msg-filter",
+            "--commit-filter",
+            "--parent-filter",
+            "--env-filter",
+            "--tag-name-filter",
+            "--setup",
+        ),
     ),
 }
 
@@ -247,8 +253,9 @@ def runs(engine: Engine, call: Call) -> Flow | None:
     options = parse(
         call.argv,
         Grammar(
-            "-x --exec -s -X --onto -u -c --config --upload-pack --receive-pack --extcmd --tool --tree-filter "
-            "--index-filter --msg-filter --commit-filter --parent-filter --env-filter --tag-name-filter --setup"
+            "-x --exec -s -X --onto -u -c --config --upload-pack --receive-pack --extcmd --tool "
+            "--tree-filter --index-filter --msg-filter --commit-filter --parent-filter --env-filter "
+            "--tag-name-filter --setup"
         ),
     )
     for text in options.all_values(*_RUN_BY_OPTION.get(call.argv[0], _RUN_BY_OPTION[""])):

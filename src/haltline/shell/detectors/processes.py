@@ -27,7 +27,7 @@ def kill(engine: Engine, call: Call) -> Flow:
     engine.effect("execute", " ".join(words) or None, call)
     if OWN_PROCESS in words:
         engine.report("haltline.process", call)
-    elif EVERY_PROCESS in words or any(word in ("-1", "1", "0") for word in words) and words != ["-l"]:
+    elif EVERY_PROCESS in words or (any(word in ("-1", "1", "0") for word in words) and words != ["-l"]):
         engine.report("machine.kill-all", call, " ".join(words))
     return Flow("", 0)
 
@@ -43,7 +43,11 @@ def listed(_engine: Engine, call: Call) -> Flow | None:
     own = any("haltline" in word for word in words)
     stdin = call.stdin
     if name == "ps":
-        every = bool(words) and ("e" in words[0] or "a" in words[0].lower()) and not any(map(_NARROWS.match, words))
+        every = (
+            bool(words)
+            and ("e" in words[0] or "a" in words[0].lower())
+            and not any(map(_NARROWS.match, words))
+        )
         return Flow(EVERY_PROCESS + "\n" if every else None, PIPED, "ps")
     if name in ("pgrep", "pidof"):
         return Flow(OWN_PROCESS + "\n", PIPED) if own else None

@@ -22,7 +22,9 @@ _OWN_FILES = re.compile(
     r"|(?:^|/)s?bin/haltline\Z|/Scripts/haltline(?:\.exe)?\Z|(?:site|dist)-packages/haltline(?:[/-]|\Z)"
     r"|(?:^|/)[\w.-]*haltline[\w@.-]*\.(?:service|timer|socket|plist)(?:\.d/.*)?\Z"
 )
-_OWN_HINT = re.compile(r"haltline|\.(?:claude|codex|gemini|cursor|qwen|windsurf|augment|factory)|claude-code|hooks")
+_OWN_HINT = re.compile(
+    r"haltline|\.(?:claude|codex|gemini|cursor|qwen|windsurf|augment|factory)|claude-code|hooks"
+)
 _RUNTIMES = r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|windsurf|augment|factory)"
 _RUNTIME_SETTINGS = re.compile(
     _RUNTIMES + r"/(?:settings(?:\.local)?\.json|hooks\.json|hooks(?:/|\Z)|config\.toml)"
@@ -39,7 +41,9 @@ _SETTLING_CODE = re.compile(
     r"\b(?:acknowledge(?:_halts?)?|reset_(?:attempts|halt_handoff|strikes)|update_halt_config|close_session"
     r"|create_key|revoke_key|replay_spool|archive|authenticate|acting_as)\s*\(|\b(?:getattr|__import__|eval|exec)\s*\("
 )
-_LIBRARY = re.compile(r"\b(?:import|from)\s+haltline\b|import_module\(\s*['\"]haltline|__import__\(\s*['\"]haltline")
+_LIBRARY = re.compile(
+    r"\b(?:import|from)\s+haltline\b|import_module\(\s*['\"]haltline|__import__\(\s*['\"]haltline"
+)
 _RECORDS = re.compile(
     r"\b(?:update|delete\s+from|insert\s+(?:or\s+\w+\s+)?into|replace\s+into|drop\s+table(?:\s+if\s+exists)?"
     r"|truncate(?:\s+table)?|alter\s+table)\s+(?:only\s+)?[\w.\"`\[]*"
@@ -108,7 +112,9 @@ def library(engine: Engine, call: Call) -> None:
     """Python code that settles halts or changes Haltline through its library."""
     for option, module in pairwise(call.argv[:-1]):
         if option == "-m" and module.startswith("haltline."):
-            haltline(engine, call.inner(["haltline", *call.argv[call.argv.index(module) + 1 :]], call.argv[0]))
+            haltline(
+                engine, call.inner(["haltline", *call.argv[call.argv.index(module) + 1 :]], call.argv[0])
+            )
     code = " ".join(call.argv[1:])
     if call.stdin is not None and call.stdin.text is not None:
         code += "\n" + call.stdin.text
