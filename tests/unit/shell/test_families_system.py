@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from haltline.shell import classify
+from haltline.shell import analyze, classify
 
 FILES_RISKY = [
     ": > ~/.zshrc",
@@ -1600,7 +1600,7 @@ OWN_EVERYDAY = [
     "systemctl status haltline",
     "git commit -m 'haltline ack 3'",
     "python -c 'import haltline; print(haltline.__version__)'",
-    "python -c \"from haltline.shell import classify; print(classify('ls'))\"",
+    "python -c \"from haltline.shell import analyze, classify; print(classify('ls'))\"",
     "ls ~/.claude",
     "mkdir haltline",
     "cd haltline && make test",
@@ -1661,3 +1661,108 @@ def test_what_would_disarm_haltline_is_denied(command: str) -> None:
 )
 def test_everyday_work_is_left_alone(command: str) -> None:
     assert classify(command) is None
+
+
+# What looks like reading, with the option, variable or file that makes it write or run something.
+NOT_ONLY_READING = [
+    "sort -o out in",
+    "sort --compress-program=./x in",
+    "uniq in out",
+    "find . -fprint out",
+    "find . -fprintf out %p",
+    "sed 'w out' in",
+    "sed -n '/x/w out' in",
+    "sed -f script in",
+    "awk '{print > \"out\"}' in",
+    "awk -f program in",
+    "awk --dump-variables=out '{}' in",
+    "gawk -i inplace '{print}' in",
+    "less -o log file",
+    "LESSOPEN='|./x %s' less file",
+    "LESS='-o log' less file",
+    "man -P ./x ls",
+    "git diff --output=out",
+    "git log --ext-diff",
+    "git grep -O./x y",
+    "git cat-file --textconv HEAD:x",
+    "git fsck --lost-found",
+    "git branch --edit-description",
+    "git branch -u origin/x",
+    "git bugreport",
+    "git interpret-trailers --in-place f",
+    "tree -o out",
+    "yq -i .a=1 f",
+    "rg --pre ./x y",
+    "RIPGREP_CONFIG_PATH=./x rg y",
+    "BAT_PAGER=./x bat f",
+    "ack --pager=./x y",
+    "xxd -r -p in out",
+    "file -C -m magic",
+    "date -s yesterday",
+    "date 010100002001",
+    "hostname new",
+    "ip link set eth0 up",
+    "ip -batch f",
+    "tar -tf a.tar --to-command=./x",
+    "dc -e '!date'",
+    "nm --plugin ./x f",
+    "ldd ./x",
+    "info --output=out x",
+    "crontab -l -e",
+    "iptables -L -Z",
+    "zpool status -c ./x",
+    "blkid -c out -w out",
+    "lastlog -C -u x",
+    "rpm -q --pipe ./x y",
+    "dnf history undo 3",
+    "pacman -Fy",
+    "docker compose config -o out",
+    "docker config create x y",
+    "helm template x --post-renderer ./x",
+    "kubectl cluster-info dump --output-directory=x",
+    "aws s3api get-object --bucket a --key b out",
+    "terraform plan -out=x",
+    "npm audit fix",
+    "uv version 1.0",
+    "poetry version patch",
+    "go env -w X=y",
+    "gh repo view --web",
+    "cloc --out=out x",
+    "bind -f f",
+    "jobs -x touch x",
+    "LD_LIBRARY_PATH=. ls",
+]
+
+
+@pytest.mark.parametrize("command", NOT_ONLY_READING)
+def test_what_may_write_or_run_does_not_only_read(command: str) -> None:
+    assert not analyze(command).only_reads
+
+
+ONLY_READING = [
+    "sort -k2 in",
+    "find . -name x",
+    "sed -n 1,5p f",
+    "awk '{print $1}' f",
+    "less f",
+    "LANG=C ls",
+    "PAGER=cat git log",
+    "git branch -a",
+    "git cat-file -p HEAD",
+    "git fsck",
+    "date -u +%F",
+    "date -d yesterday",
+    "ip addr show",
+    "docker compose config",
+    "helm template x",
+    "uv version",
+    "crontab -l",
+    "file f",
+    "ps aux | grep x",
+    "which ls",
+]
+
+
+@pytest.mark.parametrize("command", ONLY_READING)
+def test_what_reads_is_known_to_read(command: str) -> None:
+    assert analyze(command).only_reads
