@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, PIPED, Flow
+from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, UNKNOWN, display, without_marks
 from haltline.shell.paths import Zone, zone
@@ -218,6 +219,7 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
     if "-whatif" in flags:
         return Flow("", 0)
     for target in targets:
+        own_file(engine, call, target, removed=True)
         if _REGISTRY.match(target):
             engine.report("machine.windows-registry", call, display(target))
     recursive = (
@@ -250,6 +252,7 @@ def write_item(engine: Engine, call: Call) -> Flow:
     ]
     plain = [word for word in call.argv[1:2] if word[:1] != "-"]
     for target in named or plain:
+        own_file(engine, call, target)
         where = windows_zone(target, call)
         engine.effect("overwrite", display(target), call, reversible=False)
         if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM):

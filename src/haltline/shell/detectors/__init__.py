@@ -89,6 +89,8 @@ _BY_FUNCTION = {
     "builtins:which": "which type",
     "selfprotect:haltline": "haltline",
     "selfprotect:library": "python pypy",
+    "selfprotect:code": "node nodejs deno bun perl ruby php",
+    "git:relocate": "git-mv",
     "selfprotect:records": "psql sqlite3 sqlite pgcli litecli usql duckdb",
     "selfprotect:container": "docker podman nerdctl docker-compose podman-compose",
 }

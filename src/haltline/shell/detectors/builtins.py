@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from haltline.shell import scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
-from haltline.shell.detectors.selfprotect import own_setting
+from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
@@ -87,6 +87,8 @@ def cat(engine: Engine, call: Call) -> Flow:
     if not names:
         return call.stdin if call.stdin is not None else Flow(None, 0)
     flows = [(call.stdin or Flow()) if name == "-" else engine.file_flow(name, call) for name in names]
+    if len(names) == 1 and names[0].endswith(".pid") and "haltline" in names[0]:
+        return Flow(OWN_PROCESS + "\n", PIPED)
     texts = [flow.text for flow in flows]
     taints = call.taints | PIPED | SYSTEM_DATA
     for flow in flows:

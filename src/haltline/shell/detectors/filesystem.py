@@ -259,6 +259,8 @@ def _tee(engine: Engine, call: Call) -> Flow | None:
 
 def _ln(engine: Engine, call: Call) -> Flow | None:
     options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
+    for target in options.words[-1:]:
+        own_file(engine, call, target)
     if options.has("-f", "--force") and len(options.words) > 1:
         written(engine, call, options.words[-1], overwrites=True)
         if options.words[0] == "/dev/null":

@@ -50,13 +50,14 @@ def find(engine: Engine, call: Call) -> Flow:
     narrowed = any(word in _NARROWS for word in argv[i:])
     either = any(word in ("-o", "-or", "!", "-not", ",") for word in argv[i:])
     names = [] if either else [after for word, after in pairwise(argv[i:]) if word in ("-name", "-iname")]
+    paths = [after for word, after in pairwise(argv[i:]) if word in ("-path", "-wholename", "-ipath")]
     acted = False
     while i < len(argv):
         word = argv[i]
         i += 1
         if word == "-delete":
             acted = True
-            _deletes(engine, call, starts, names, narrowed=narrowed)
+            _deletes(engine, call, starts, names, paths, narrowed=narrowed)
         elif word in _RUNS:
             acted = True
             i = _runs(engine, call, starts, names, i)
@@ -78,10 +79,19 @@ def _writes(engine: Engine, call: Call, target: str) -> None:
         engine.report("filesystem.write-system", call, display(target))
 
 
-def _deletes(engine: Engine, call: Call, starts: list[str], names: list[str], *, narrowed: bool) -> None:
+def _deletes(
+    engine: Engine,
+    call: Call,
+    starts: list[str],
+    names: list[str],
+    paths: list[str],
+    *,
+    narrowed: bool,
+) -> None:
     for start in starts:
         if any(
-            own_file(engine, call, path, removed=True) for path in (start, *(f"{start}/{n}" for n in names))
+            own_file(engine, call, path, removed=True)
+            for path in (start, *(f"{start}/{name}" for name in [*names, *paths]))
         ):
             continue
         where = place(engine, call, start)

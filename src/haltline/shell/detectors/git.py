@@ -279,6 +279,16 @@ def runs(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
+def relocate(engine: Engine, call: Call) -> Flow | None:
+    """`git mv` takes files away from where they were."""
+    options = parse(call.argv)
+    for word in options.words[:-1]:
+        own_file(engine, call, word, removed=True)
+    for word in options.words[-1:]:
+        own_file(engine, call, word)
+    return None
+
+
 def remove(engine: Engine, call: Call) -> Flow | None:
     """`git rm` deletes files; with `--force` also those whose changes were never committed."""
     options: Options = parse(call.argv, Grammar("--pathspec-from-file"))

@@ -124,6 +124,24 @@ def library(engine: Engine, call: Call) -> None:
         engine.report("haltline.settle", call, "haltline")
 
 
+_CODE_WRITES = re.compile(
+    r"writeFile|appendFile|unlink|rmSync|rmdir|rename|truncate|createWriteStream|copyFile|cpSync|file_put_contents"
+    r"|File\.(?:write|delete|rename)|FileUtils|fs\.rm|open\([^)]*['\"][>wa]"
+)
+_STRING = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
+
+
+def code(engine: Engine, call: Call) -> None:
+    """Code of other languages that writes to Haltline's files or to a runtime's hook settings."""
+    text = " ".join(call.argv[1:])
+    if call.stdin is not None and call.stdin.text is not None:
+        text += "\n" + call.stdin.text
+    if _OWN_HINT.search(text) is None or _CODE_WRITES.search(text) is None:
+        return
+    for match in _STRING.finditer(text):
+        own_file(engine, call, match[1] or match[2], removed=True)
+
+
 def records(engine: Engine, call: Call) -> None:
     """SQL that changes Haltline's records, whatever the database is called."""
     text = " ".join(call.argv[1:])
@@ -131,6 +149,9 @@ def records(engine: Engine, call: Call) -> None:
         text += "\n" + call.stdin.text
     if _RECORDS.search(text):
         engine.report("haltline.files", call, "halt_events")
+    if call.stdin is not None and call.stdin.text is None:
+        for word in call.argv[1:]:
+            own_file(engine, call, word)
 
 
 _STOPS = word_set("stop kill rm restart pause update down")

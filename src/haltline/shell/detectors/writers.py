@@ -14,6 +14,7 @@ from haltline.shell.detectors.filesystem import (
     truncated,
     written,
 )
+from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.marks import UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.paths import Zone
@@ -67,6 +68,8 @@ def extract(engine: Engine, call: Call) -> Flow | None:
                 deleted(engine, moved(call, target), word, recursive=True, force=True)
     if not extracts:
         return None
+    for word in call.argv[2:]:
+        own_file(engine, call, (target or ".") + "/" + word)
     where = place(engine, call, target or ".")
     engine.effect("overwrite", display(target or "."), call)
     if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or anywhere:
@@ -215,6 +218,7 @@ def synchronise(engine: Engine, call: Call) -> Flow | None:
             deleted(engine, call, source, recursive=True, force=True)
     if any(option.startswith("--del") for option, _ in options.given) or options.has("--remove-source-files"):
         where = place(engine, call, target)
+        own_file(engine, call, target.rstrip("/"), removed=True)
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
             engine.report("filesystem.synchronise", call, display(target), decision="deny")
         elif where not in HARMLESS:
