@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
@@ -200,9 +201,19 @@ MAX_SCRIPT = 64 * 1024
 _INSTALLED = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 
+# Variables that change how a program's output looks, not what it runs or writes; what a pager's or editor's
+# variable holds is judged as the command that it is.
+_HARMLESS_SETTING = re.compile(
+    r"(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLORTERM|LS_COLORS|CI"
+    r"|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|(?:GIT_|MAN)?PAGER|AWS_PROFILE|AWS_(?:DEFAULT_)?REGION|GIT_[a-z].*)\Z"
+)
+
+
 def _runs_others(engine: Engine) -> bool:
     """Whether programs may be others than their names say: `./ls` is whatever somebody put there."""
-    if engine.elsewhere or any(name == "PATH" for call in engine.calls for name, _ in call.settings):
+    if engine.elsewhere:
+        return True
+    if any(not _HARMLESS_SETTING.match(name) for call in engine.calls for name, _ in call.settings):
         return True
     names = (call.argv[0] for call in engine.calls if call.argv)
     return any("/" in name and name[: name.rfind("/") + 1] not in _INSTALLED for name in names)

@@ -99,6 +99,17 @@ def zone(path: str, directory: str | None = None, home: str | None = None, cwd: 
     return _relative(full)
 
 
+def entered(directory: str | None, target: str) -> str:
+    """Return the directory that a change to `target` leads to, as `Environment.directory` keeps it."""
+    if target[:1] in ("/", HOME):
+        return target
+    if target == "~" or target.startswith("~/"):
+        return HOME + target[1:]
+    if target[:1] == UNKNOWN:
+        return PRESENT
+    return target if directory is None else directory.rstrip("/") + "/" + target
+
+
 def absolute_parts(path: str) -> list[str]:
     """Return the components of an absolute path with `.`, `..` and doubled slashes resolved."""
     parts: list[str] = []

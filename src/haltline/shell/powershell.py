@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, PIPED, Flow
+from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, UNKNOWN, display, without_marks
 from haltline.shell.paths import Zone, zone
@@ -40,6 +42,13 @@ _WINDOWS_ROOT = re.compile(
     r"|systemdrive|programfiles|programdata)%",
     re.IGNORECASE,
 )
+_REGISTRY = re.compile(r"(?:registry::)?(?:HKLM|HKCU|HKCR|HKU|HKEY_[A-Z_]+)[:\\/]", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(?:\"[^\"]*\"|\S+)|defined\s+\S+|errorlevel\s+\d+"
+    r"|(?:\"[^\"]*\"|\S+)\s*==\s*(?:\"[^\"]*\"|\S+))"
+    r"|for\s+.*?\bdo|call|start(?:\s+/\w+|\s+\"[^\"]*\")*|else)\s+|[@(]",
+    re.IGNORECASE | re.DOTALL,
+)
 _WINDOWS_TEMPORARY = re.compile(r"\$env:te?mp\b|%te?mp%", re.IGNORECASE)
 
 
@@ -64,6 +73,8 @@ def powershell(engine: Engine, call: Call) -> Flow:
         if "-command".startswith(name) and name != "-":
             return _text(engine, call, " ".join(argv[i:]))
         if "-file".startswith(name) and len(name) > 1:
+            if re.match(r"\\\\|//|https?:", argv[i] if i < len(argv) else ""):
+                engine.report("interpreters.network-code", call, argv[i])
             engine.unknown("script", argv[i] if i < len(argv) else "", call)
             return Flow(None, PIPED)
         if name in (
@@ -131,15 +142,31 @@ def judge(engine: Engine, call: Call, text: str) -> None:
                 inner.appended = True
             remove_item(engine, inner)
         elif name in ("start-process", "saps", "start") and len(words) > 1:
-            engine.dispatch(
-                inner.inner(
-                    [word for word in words[1:] if word.lower() not in ("-filepath", "-argumentlist")],
-                    words[0],
-                )
-            )
+            engine.dispatch(inner.inner(_started(words[1:]), words[0]))
         else:
+            if piped and name in ("stop-process", "spps", "kill") and "haltline" in source.lower():
+                engine.report("haltline.process", inner, source)
             engine.dispatch(inner)
         source = next((word for word in words[1:] if word[:1] != "-"), "")
+
+
+_STARTS = frozenset({"-filepath", "-argumentlist", "-args", "-path"})
+_START_SWITCHES = word_set("-wait -nonewwindow -passthru -usenewenvironment -loaduserprofile")
+
+
+def _started(words: list[str]) -> list[str]:
+    """Return what `Start-Process program -ArgumentList "…"` runs; one text may hold all arguments."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        lowered = word.lower()
+        if skip or lowered in _STARTS or lowered in _START_SWITCHES:
+            skip = False
+        elif lowered in ("-verb", "-windowstyle", "-workingdirectory", "-credential"):
+            skip = True
+        else:
+            kept.append(word)
+    return [*kept[:1], *(part for word in kept[1:] for part in word.split())]
 
 
 def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
@@ -191,6 +218,10 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
         return None
     if "-whatif" in flags:
         return Flow("", 0)
+    for target in targets:
+        own_file(engine, call, target, removed=True)
+        if _REGISTRY.match(target):
+            engine.report("machine.windows-registry", call, display(target))
     recursive = (
         "/s" in flags
         or any(len(flag) > 1 and "-recurse".startswith(flag) for flag in flags)
@@ -212,6 +243,30 @@ def remove_item(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
+def write_item(engine: Engine, call: Call) -> Flow:
+    """`Set-Content path`, `Out-File path`: a file is written over."""
+    named = [
+        value
+        for option, value in pairwise(call.argv[1:])
+        if option.lower() in ("-path", "-filepath", "-literalpath")
+    ]
+    plain = [word for word in call.argv[1:2] if word[:1] != "-"]
+    for target in named or plain:
+        own_file(engine, call, target)
+        where = windows_zone(target, call)
+        engine.effect("overwrite", display(target), call, reversible=False)
+        if where in (Zone.ROOT, Zone.HOMES, Zone.SYSTEM):
+            engine.report("windows.clear", call, display(target))
+    return Flow("", 0)
+
+
+def block(engine: Engine, call: Call) -> Flow:
+    """`Invoke-Command … { commands }`, written where Bash reads it."""
+    text = " ".join(call.argv[1:])
+    judge(engine, call, text[text.find("{") + 1 :] if "{" in text else text)
+    return Flow(None, PIPED)
+
+
 def windows_zone(target: str, call: Call) -> Zone:
     """Return the zone of a path in Windows spelling."""
     if _WINDOWS_ROOT.search(target):
@@ -221,7 +276,7 @@ def windows_zone(target: str, call: Call) -> Zone:
     path = _WINDOWS_HOME.sub(HOME, target).replace("\\", "/")
     if path.startswith("~"):
         path = HOME + path[1:]
-    if path.startswith("$"):
+    if path.startswith(("$", "%")):
         path = UNKNOWN
     return zone(path, call.environment.directory)
 
@@ -237,7 +292,10 @@ def command_prompt(engine: Engine, call: Call) -> Flow:
     words = argv[at + 1 :]
     text = " ".join(words)
     for segment in re.split(r"\s*(?:&&|\|\||[&|\n])\s*", text):
-        parts = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', segment.replace("^", ""))]
+        plain = segment.replace("^", "").strip()
+        while (match := _CONDITION.match(plain)) is not None:
+            plain = plain[match.end() :].strip().rstrip(")")
+        parts = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', plain)]
         if not parts:
             continue
         inner = call.inner(parts, "cmd")

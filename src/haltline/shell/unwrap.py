@@ -6,11 +6,15 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from haltline.shell import unwrap_texts
 from haltline.shell.call import PIPED, SECRET, Flow
+from haltline.shell.detectors.builtins import which
+from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.scanner import ansi_c
+from haltline.shell.unwrap_texts import fresh, grammar, keys, moved, settings
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
 MAX_ITEMS = 64
 _SETTING = re.compile(r"[^=\s-][^=\s]*=")
 _NUMBERED = re.compile(r"-\d+\Z")
-_grammars: dict[str, Grammar] = {}
 
 
 def prefix(engine: Engine, call: Call) -> Flow | None:
@@ -36,21 +39,9 @@ def prefix(engine: Engine, call: Call) -> Flow | None:
     return _MODES[mode](engine, call, program.name, spec)
 
 
-def _grammar(name: str, spec: Mapping[str, Any]) -> Grammar:
-    grammar = _grammars.get(name)
-    if grammar is None:
-        grammar = _grammars[name] = Grammar(
-            spec.get("values", ""),
-            spec.get("flags", ""),
-            greedy=spec.get("greedy", False),
-            joined=spec.get("joined", False),
-        )
-    return grammar
-
-
 def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command
     """`sudo -u x command …`: options, settings and a number of own words come before the command."""
-    argv = call.argv
+    argv = _without_pairs(call.argv, spec.get("pairs", "").split())
     index = 1
     subcommands = spec.get("after", "").split()
     if subcommands:
@@ -58,31 +49,93 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
         if found is None:
             return _direct(engine, call, name, spec) if spec.get("direct") else None
         index = found
-    options = parse(argv, _grammar(name, spec), index, first_word_ends=True)
-    index = options.index
+    own = grammar(name, spec)
+    options = parse(argv, own, index, first_word_ends=True)
+    call = moved(call, options.value(*spec.get("directory", "").split()))
+    if options.has(*spec.get("prints", "").split()):
+        return which(engine, call)
+    for unset in options.all_values(*spec.get("unsets", "").split()):
+        own_setting(engine, call, unset, "")
     flow = None
-    for text in options.all_values(*spec.get("text", "").split()):
-        flow = engine.run_text(text, call.inner([], name), _fresh(call))
+    given = parse(argv, own, index) if spec.get("everywhere") else options
+    for text in given.all_values(*spec.get("text", "").split()):
+        flow = engine.run_text(text, call.inner([], name), fresh(call))
+    start = _start(engine, call, argv, options, spec)
+    if start is None:
+        return flow
+    rest = (options.value(*spec.get("entry", "").split()) or "").split() + argv[start:]
+    if not rest:
+        return Flow(None, PIPED | SECRET) if name == "env" and flow is None else flow
+    if rest[0] in spec.get("text", "").split():
+        return engine.run_text(" ".join(rest[1:2]), call.inner([], name), fresh(call))
+    if spec.get("shell"):
+        rest = ["bash", *rest]
+    if spec.get("join") or (spec.get("join_one") and len(rest) == 1):
+        return engine.run_text(" ".join(rest), call.inner([], name), fresh(call))
+    return engine.dispatch(call.inner(rest, name))
+
+
+def _start(
+    engine: Engine, call: Call, argv: list[str], options: Options, spec: Mapping[str, Any]
+) -> int | None:
+    """Return the offset of the wrapped command after settings, own words and `--`; None without one."""
+    index = options.index
+    if "only" in spec and not options.has(*spec["only"].split()):
+        return None
     if spec.get("settings"):
         while index < len(argv) and (_SETTING.match(argv[index]) or argv[index] == "-"):
             setting, _, value = argv[index].partition("=")
             call.settings.append((setting, value))
+            own_setting(engine, call, setting, value)
             index += 1
-    if spec.get("skip", 0) and argv[index : index + 1] == ["--"]:
+    skip = spec.get("skip", 0)
+    if skip and argv[index : index + 1] == ["--"]:
         index += 1
-    index += spec.get("skip", 0)
+    index += skip
+    if spec.get("more"):
+        index = parse(argv, Grammar(spec.get("values", "")), index, first_word_ends=True).index
     if spec.get("separator") and "--" in argv[index:]:
-        index = argv.index("--", index) + 1
-    elif spec.get("separator") == "required":
-        return flow
-    if index >= len(argv):
-        return Flow(None, PIPED | SECRET) if name == "env" and flow is None else flow
-    if argv[index] == "--":
+        return argv.index("--", index) + 1
+    if spec.get("separator") == "required":
+        return None
+    return index + 1 if argv[index : index + 1] == ["--"] else index
+
+
+def _without_pairs(argv: list[str], pairs: list[str]) -> list[str]:
+    """Return the words without options that take two values (`bwrap --bind from to`)."""
+    if not pairs:
+        return argv
+    kept, index = [], 0
+    while index < len(argv):
+        if argv[index] in pairs:
+            index += 3
+            continue
+        kept.append(argv[index])
         index += 1
-    rest = argv[index:]
-    if spec.get("join") or (spec.get("join_one") and len(rest) == 1):
-        return engine.run_text(" ".join(rest), call.inner([], name), _fresh(call))
-    return engine.dispatch(call.inner(rest, name)) if rest else flow
+    return kept
+
+
+def _variants(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """Judge a program that wraps commands in several ways: each subcommand has its own."""
+    flow = None
+    for variant in spec["variants"]:
+        flow = _words(engine, call, name, variant) or flow
+    if "keys" in spec and not {"send-keys", "send"}.isdisjoint(call.argv):
+        keys(engine, call, name, spec["keys"])
+    return flow
+
+
+def _ssh(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """`ssh host command …`, or a shell there that reads its input; its options may run commands here."""
+    settings(engine, call, name, spec)
+    options = parse(call.argv, grammar(name, spec), first_word_ends=True)
+    stdin = call.stdin
+    waits = len(call.argv) - options.index == 1 and not options.has("-N", "-W", "-f")
+    if waits and stdin is not None and stdin.text is not None:
+        inner = call.inner([], name)
+        inner.stdin = None
+        return engine.run_text(stdin.text, inner, Environment())
+    return _words(engine, call, name, spec)
 
 
 _OWN_COMMANDS = word_set(
@@ -118,16 +171,10 @@ def _after(argv: list[str], subcommands: list[str], spec: Mapping[str, Any]) -> 
     return None
 
 
-def _fresh(call: Call) -> Environment:
-    environment = Environment()
-    environment.directory = call.environment.directory
-    return environment
-
-
 def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
     """`xargs command …`: the words of its input follow the command's own, or replace a mark in them."""
     argv = call.argv
-    options = parse(argv, _grammar(name, spec), first_word_ends=True)
+    options = parse(argv, grammar(name, spec), first_word_ends=True)
     rest = argv[options.index :] or ["echo"]
     replace: str | None = options.value("-I", "-J", "--replace") or (
         "{}" if options.has("-i", "--replace") else None
@@ -178,7 +225,7 @@ def _is_code(words: list[str], mark: str) -> bool:
 def _parallel(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
     """`parallel command ::: arguments`, with arguments or whole commands from its input as well."""
     argv = call.argv
-    options = parse(argv, _grammar(name, spec), first_word_ends=True)
+    options = parse(argv, grammar(name, spec), first_word_ends=True)
     rest = argv[options.index :]
     arguments: list[str] | None = None
     for mark in (":::", ":::+", "::::"):
@@ -218,8 +265,12 @@ _REACHES_OUT = ("-v", "--volume", "--mount", "--volumes-from", "--privileged", "
 def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
     """`docker exec` and `docker run`: in a new container without mounts, its own files are no loss."""
     before = len(engine.verdicts)
+    options = parse(call.argv, Grammar(spec["global"]), first_word_ends=True)
+    if call.argv[options.index : options.index + 1] == ["compose"]:
+        compose = call.inner(["docker-compose", *call.argv[options.index + 1 :]], name)
+        return _words(engine, compose, "docker-compose", engine.book.wrappers["docker-compose"])
     flow = _words(engine, call, name, spec)
-    if "run" in call.argv[1:4] and not parse(call.argv, _grammar(name, spec)).has(*_REACHES_OUT):
+    if "run" in call.argv[1:4] and not parse(call.argv, grammar(name, spec)).has(*_REACHES_OUT):
         engine.verdicts[before:] = [
             verdict
             for verdict in engine.verdicts[before:]
@@ -228,126 +279,24 @@ def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -
     return flow
 
 
-def _texts(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
-    """`concurrently "a" "b"`: every argument is a command."""
-    for word in parse(call.argv, _grammar(name, spec)).words:
-        engine.run_text(word, call.inner([], name), _fresh(call))
-    return Flow()
-
-
-def _debugger(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
-    """`gdb -ex '!command'` and `gdb --args command`."""
-    options = parse(
-        call.argv,
-        Grammar("-ex -x -o -p -iex -eval-command --eval-command --command -O -S --one-line", joined=True),
-    )
-    for text in options.all_values(
-        "-ex", "-iex", "-eval-command", "--eval-command", "-o", "-O", "--one-line"
-    ):
-        for prefix_word in ("!", "shell ", "platform shell "):
-            if text.startswith(prefix_word):
-                engine.run_text(text[len(prefix_word) :], call.inner([], name), _fresh(call))
-    if options.has("--args", "-args"):
-        engine.dispatch(call.inner(options.words, name))
-    return None
-
-
-_EDITOR_COMMAND = re.compile(
-    r"^[:+]*\s*(?:silent!?\s+)?(?:!|r(?:ead)?\s*!|call\s+system\(['\"])\s*(.+)", re.DOTALL
-)
-
-
-def _editor(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
-    """`vim -c ':!command'`, `less +'!command'`: editors and pagers with a command of their own."""
-    argv = call.argv
-    for index, word in enumerate(argv[1:], 1):
-        text = (
-            word[1:]
-            if word.startswith("+")
-            else argv[index + 1]
-            if word in ("-c", "--cmd") and index + 1 < len(argv)
-            else ""
-        )
-        match = _EDITOR_COMMAND.match(text) if text else None
-        if match is not None:
-            engine.run_text(match[1], call.inner([], name), _fresh(call))
-    return None
-
-
-def _pager(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
-    """`man -P command`."""
-    for text in parse(call.argv, Grammar("-P --pager -H --html")).all_values("-P", "--pager", "-H", "--html"):
-        engine.run_text(text, call.inner([], name), _fresh(call))
-    engine.effect("read", name, call)
-    return None
-
-
-_SCHEDULE = re.compile(r"^\s*(?:@\w+|(?:[-0-9*/,A-Za-z]+\s+){5})(.+)$", re.MULTILINE)
-
-
-def _scheduled(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
-    """`at` and `crontab -`: the input is run later."""
-    text = call.stdin.text if call.stdin is not None else None
-    if text is None:
-        return None
-    if name == "crontab":
-        text = "\n".join(match[1] for match in _SCHEDULE.finditer(text))
-    inner = call.inner([], name)
-    inner.stdin = None
-    engine.run_text(text, inner, _fresh(call))
-    return None
-
-
-_RECIPE = re.compile(r"^(?:\t|[^\t\n:=]+:[^=\n;]*;)[ \t@+-]*(.+)$", re.MULTILINE)
-
-
-def _make(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
-    """`make -f -`: the recipes of a makefile that flows in; `--eval` gives makefile text as well."""
-    options = parse(call.argv, Grammar("-f -C -j -I -o -W -E --file --makefile --directory --eval"))
-    texts = options.all_values("-E", "--eval")
-    if (
-        options.value("-f", "--file", "--makefile") in ("-", "/dev/stdin")
-        and call.stdin is not None
-        and call.stdin.text
-    ):
-        texts.append(call.stdin.text)
-    for text in texts:
-        for match in _RECIPE.finditer(text):
-            engine.run_text(match[1].replace("$$", "$"), call.inner([], name), _fresh(call))
-    return None
-
-
-def _ansible(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
-    """`ansible hosts -m shell -a command`."""
-    options = parse(
-        call.argv,
-        Grammar("-i -m -a -u -l -f -e --inventory --module-name --args --user --limit --extra-vars"),
-    )
-    module = options.value("-m", "--module-name") or "command"
-    text = options.value("-a", "--args")
-    if text is not None and module.rpartition(".")[2] in ("shell", "command", "raw", "script", "win_shell"):
-        engine.run_text(text, call.inner([], name), Environment())
-    return None
-
-
-def _options(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
-    """A program of its own that runs the value of one of its options."""
-    for text in parse(call.argv, _grammar(name, spec)).all_values(*spec["text"].split()):
-        engine.run_text(text, call.inner([], name), _fresh(call))
-    return None
-
-
 _MODES = {
-    "options": _options,
     "words": _words,
+    "variants": _variants,
+    "ssh": _ssh,
     "xargs": _xargs,
     "parallel": _parallel,
     "container": _container,
-    "texts": _texts,
-    "debugger": _debugger,
-    "editor": _editor,
-    "pager": _pager,
-    "scheduled": _scheduled,
-    "make": _make,
-    "ansible": _ansible,
+    "options": unwrap_texts.option_texts,
+    "settings": unwrap_texts.settings,
+    "texts": unwrap_texts.texts,
+    "debugger": unwrap_texts.debugger,
+    "editor": unwrap_texts.editor,
+    "emacs": unwrap_texts.emacs,
+    "escapes": unwrap_texts.escapes,
+    "screen": unwrap_texts.screen,
+    "expect": unwrap_texts.expect,
+    "pager": unwrap_texts.pager,
+    "scheduled": unwrap_texts.scheduled,
+    "make": unwrap_texts.make,
+    "ansible": unwrap_texts.ansible,
 }

@@ -70,6 +70,10 @@ def awk(argv: list[str]) -> str:
     return f"awk 'BEGIN{{system(\"{inner}\")}}'"
 
 
+def _double(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 DISGUISES: dict[str, Callable[[list[str]], str]] = {
     "as written": plain,
     "after true": wrapped("true; "),
@@ -160,6 +164,63 @@ DISGUISES: dict[str, Callable[[list[str]], str]] = {
     "written, then run": lambda argv: f"echo {shlex.quote(plain(argv))} > run.sh; bash run.sh",
     "trap": quoted("trap ", " EXIT"),
     "unclosed": wrapped("", "; echo 'open"),
+    "a file pattern": renamed(lambda word: "/usr/bin/" + word[:-1] + "?"),
+    "looked up": lambda argv: f"$(which {argv[0]}) " + plain(argv[1:]),
+    "looked up by the shell": lambda argv: f'"$(command -v {argv[0]})" ' + plain(argv[1:]),
+    "a script from a substitution": quoted("bash <(echo ", ")"),
+    "sourced from the input": quoted("source /dev/stdin <<< "),
+    "until": wrapped("until x; do ", "; done"),
+    "a here-document over ssh": wrapped("ssh host <<'E'\n", "\nE\n"),
+    "su user -c": quoted("su postgres -c "),
+    "runuser": quoted("runuser -l app -c "),
+    "doas": wrapped("doas -u root "),
+    "ionice": wrapped("ionice -c3 -n 7 "),
+    "taskset": wrapped("taskset -c 0 "),
+    "setarch": wrapped("setarch x86_64 -R "),
+    "flock": wrapped("flock -n /tmp/l "),
+    "flock -c": quoted("flock /tmp/l -c "),
+    "chroot": wrapped("chroot --userspec=x /srv/root "),
+    "nsenter": wrapped("nsenter -t 1 -m -u -- "),
+    "unshare": wrapped("unshare -r -m "),
+    "systemd-run": wrapped("systemd-run --user --scope -p X=y "),
+    "start-stop-daemon": lambda argv: f"start-stop-daemon --start --exec {argv[0]} -- " + plain(argv[1:]),
+    "strace": wrapped("strace -f -o log "),
+    "ltrace": wrapped("ltrace -e x "),
+    "GNU time": wrapped("/usr/bin/time -v "),
+    "entr": wrapped("ls | entr -r "),
+    "tmux": quoted("tmux new-session -d "),
+    "tmux send-keys": quoted("tmux send-keys -t 0 ", " Enter"),
+    "screen stuff": quoted("screen -S x -X stuff "),
+    "at": wrapped("at now <<'E'\n", "\nE\n"),
+    "batch": lambda argv: f"echo {shlex.quote(plain(argv))} | batch",
+    "crontab": lambda argv: f"echo {shlex.quote('@daily ' + plain(argv))} | crontab -",
+    "expect": lambda argv: "expect -c " + shlex.quote("spawn " + plain(argv)),
+    "make": lambda argv: "make -f - <<< " + shlex.quote("all:\n\t" + plain(argv)),
+    "vim": lambda argv: "vim -c " + shlex.quote("!" + plain(argv)) + " -c q",
+    "emacs": lambda argv: "emacs --batch --eval " + shlex.quote(f"(shell-command {_double(plain(argv))})"),
+    "ed": lambda argv: "ed <<< " + shlex.quote("!" + plain(argv)),
+    "less": lambda argv: "less " + shlex.quote("+!" + plain(argv)) + " f",
+    "man -P": quoted("man -P ", " ls"),
+    "a pager's variable": quoted("PAGER=", " git log"),
+    "git alias": lambda argv: "git -c " + shlex.quote("alias.x=!" + plain(argv)) + " x",
+    "git pager": lambda argv: "git -c " + shlex.quote("core.pager=" + plain(argv)) + " log",
+    "git rebase --exec": quoted("git rebase -x ", " trunk"),
+    "git submodule foreach": quoted("git submodule foreach "),
+    "git bisect run": wrapped("git bisect run "),
+    "tar --checkpoint-action": lambda argv: (
+        "tar cf /dev/null x --checkpoint=1 --checkpoint-action=" + shlex.quote("exec=" + plain(argv))
+    ),
+    "tar --to-command": quoted("tar xf a.tar --to-command="),
+    "rsync -e": quoted("rsync -e ", " a h:b"),
+    "ssh ProxyCommand": lambda argv: "ssh -o " + shlex.quote("ProxyCommand=" + plain(argv)) + " h",
+    "find sh -c": quoted("find . -exec sh -c ", " _ {} \\;"),
+    "fd -x": wrapped("fd -x "),
+    "docker compose exec": wrapped("docker compose -f c.yml exec -T db "),
+    "podman exec": wrapped("podman exec -it c "),
+    "oc rsh": wrapped("oc rsh pod "),
+    "sqlite .shell": lambda argv: "sqlite3 x.db " + shlex.quote(".shell " + plain(argv)),
+    "psql \\!": lambda argv: "psql -c " + shlex.quote("\\! " + plain(argv)),
+    "mapfile": quoted("mapfile -C ", " -c 1 x < f"),
 }
 
 CASES = [(name, way) for name in COMMANDS for way in DISGUISES]

@@ -153,8 +153,17 @@ def test_hostile_text_spends_no_more_than_its_budget(command: str) -> None:
 # is a command of that shape, what it gets here, and why.
 EXCEPTIONS = [
     ('echo "open', "ask", "what cannot be parsed is asked about (specification)"),
-    ("find . -exec rm -f {} +", "ask", "deleting what a search finds is asked about"),
+    ("find . -exec rm -f {} +", "ask", "deleting what a search finds is asked about (reference, family 4)"),
+    ("find . -exec rm -r {} ';'", "ask", "likewise: without -f as well, the whole directory is found first"),
     ("rm -rf /tmp/example", None, "things in temporary roots are nothing (reference, Paths)"),
+    ("/usr/bin/rm -fr /tmp/sample", None, "likewise, however rm is named"),
+    ("rm /tmp/sample --force", None, "likewise, wherever the option stands"),
+    ("sudo rm -rf /tmp/sample", None, "likewise: what runs decides, and not what runs it (specification)"),
+    ("true | rm -rf /tmp/sample", None, "likewise, in a pipeline"),
+    ("if [ -d /tmp/s ]; then rm -f /tmp/s/x; fi", None, "likewise, in a branch"),
+    ('for d in /tmp/one /tmp/two; do rm -rf "$d"; done', None, "likewise, for each value of the loop"),
+    ('echo "$(rm -rf /tmp/sample)"', None, "likewise, in a substitution"),
+    ("r=rm; $r -rf /tmp/sample", None, "likewise, through a variable"),
     ("rm -rf 7", None, "a named relative directory is nothing (reference, Paths)"),
     (
         "find /tmp/project/../other -delete",
@@ -173,6 +182,23 @@ EXCEPTIONS = [
     ("npm install left-pad", None, "packages from the configured registry are everyday work (DESIGN 2.7)"),
     ("git config --get credential.helper", None, "it prints the name of a helper, no credential"),
     ("az keyvault secret show --name s --vault-name v", "ask", "it prints a secret (reference, family 6)"),
+    (
+        "command -pv git reset --hard",
+        None,
+        "`command -v` prints where the program is and runs nothing (POSIX)",
+    ),
+    ("frobnicate", None, "a program that is not known is reported as unknown and not asked about (DESIGN 9)"),
+    ("del notes.txt", None, "a named relative file is nothing (reference, Paths)"),
+    ("del.exe notes.txt", None, "likewise, with the suffix of an executable"),
+    ("powershell -Command Write-Output x", None, "what runs decides, and not what runs it (specification)"),
+    ("POWERSHELL.EXE -Command Write-Output x", None, "likewise, in any case of letters"),
+    ("rg pattern notes.txt", None, "it reads, and asking costs a prompt (DESIGN 2.7)"),
+    ("rg -z pattern", None, "it reads compressed files with the machine's own decompressors"),
+    (
+        "./tools/rg pattern",
+        None,
+        "somebody's own program does not only read, and is not asked about either",
+    ),
     ("cmd /c dir", None, "what runs decides, and not what runs it (specification)"),
     ("base64 -o out.bin", None, "writing a named file is nothing, as `> out.txt`"),
 ]

@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING
 from haltline.shell import scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
+from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.paths import entered
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
+_PROGRAM = re.compile(r"[A-Za-z0-9_.+-]+\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _FORMAT = re.compile(r"%(?:%|[-+ #0]*[0-9.]*([bqsdiouxXcfeg]))")
 _ECHO_OPTION = re.compile(r"-[neE]+\Z")
 _HEXADECIMAL = re.compile(r"[^0-9a-fA-F]+")
+_INPUT = frozenset({"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _FEEDING = frozenset({"xargs", "parallel", "find", "fd"})
 MAX_OUTPUT = 32 * 1024
 
@@ -83,6 +87,8 @@ def cat(engine: Engine, call: Call) -> Flow:
     if not names:
         return call.stdin if call.stdin is not None else Flow(None, 0)
     flows = [(call.stdin or Flow()) if name == "-" else engine.file_flow(name, call) for name in names]
+    if len(names) == 1 and names[0].endswith(".pid") and "haltline" in names[0]:
+        return Flow(OWN_PROCESS + "\n", PIPED)
     texts = [flow.text for flow in flows]
     taints = call.taints | PIPED | SYSTEM_DATA
     for flow in flows:
@@ -172,16 +178,9 @@ def change_directory(engine: Engine, call: Call) -> Flow:
     words = [word for word in call.argv[1:] if word == "-" or not word.startswith("-")]
     environment = call.environment
     engine.effect("read", words[0] if words else None, call)
-    target = words[0] if words else "\x03"
-    if target == "-" or call.argv[0] == "popd":
-        environment.directory = PRESENT
-    elif target[:1] in ("/", "\x03"):
-        environment.directory = target
-    elif target[:1] == UNKNOWN:
-        environment.directory = PRESENT
-    else:
-        base = environment.directory
-        environment.directory = target if base is None else base.rstrip("/") + "/" + target
+    target = words[0] if words else HOME
+    leaves = target == "-" or call.argv[0] == "popd"
+    environment.directory = PRESENT if leaves else entered(environment.directory, target)
     return Flow("", 0)
 
 
@@ -203,6 +202,8 @@ def source(engine: Engine, call: Call) -> Flow:
     if len(call.argv) < 2:  # noqa: PLR2004  the words of one call
         return Flow("", 0)
     flow = engine.file_flow(call.argv[1], call)
+    if call.argv[1] in _INPUT and call.stdin is not None:
+        flow = call.stdin
     if flow.taints & NETWORK:
         engine.report("interpreters.network-code", call)
     if flow.text is not None:
@@ -226,6 +227,7 @@ def declare(engine: Engine, call: Call) -> Flow:
         name, equals, value = word.partition("=")
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
+            own_setting(engine, call, name, value)
             if name.rstrip("+") == "PATH":
                 engine.elsewhere = True
             if value and name in RUN_BY_NAME:
@@ -240,6 +242,8 @@ def alias(engine: Engine, call: Call) -> Flow:
         name, equals, value = word.partition("=")
         if equals:
             call.environment.aliases[name] = value
+            if name == "haltline":
+                engine.report("haltline.change", call, word)
     engine.effect("read", None, call)
     return Flow(None, 0)
 
@@ -247,6 +251,9 @@ def alias(engine: Engine, call: Call) -> Flow:
 def read(engine: Engine, call: Call) -> Flow:
     """`read` sets variables from what flows in."""
     options = parse(call.argv, Grammar("-d -n -N -p -t -u -a -i -c -C -O -s"))
+    callback = options.value("-C") if call.argv[0] != "read" else None
+    if callback is not None:
+        engine.run_text(callback, call.inner([], call.argv[0]), call.environment)
     text = call.stdin.text if call.stdin is not None else None
     engine.effect("read", None, call)
     names = options.words or ["REPLY"]
@@ -258,6 +265,27 @@ def read(engine: Engine, call: Call) -> Flow:
         return Flow("", 0)
     for name in names:
         call.environment.assign(name, [UNKNOWN])
+    return Flow("", 0)
+
+
+def bound(engine: Engine, call: Call) -> Flow:
+    """`complete -C command`, `bind -x '"key": command'`: run when a person types."""
+    options = parse(call.argv, Grammar("-C -F -x -W -P -S -X -G -A -o -f -m -q -u -r"))
+    for text in options.all_values("-C") if call.argv[0] in ("complete", "compgen") else ():
+        engine.run_text(text, call.inner([], call.argv[0]), call.environment)
+    for text in options.all_values("-x") if call.argv[0] == "bind" else ():
+        engine.run_text(text.partition(":")[2], call.inner([], "bind"), call.environment)
+    if call.argv[0] != "bind":
+        engine.effect("read", None, call)
+    return Flow("", 0)
+
+
+def load(engine: Engine, call: Call) -> Flow:
+    """`enable -f file name` loads a builtin from a shared object."""
+    library = parse(call.argv, Grammar("-f")).value("-f")
+    if library is not None:
+        engine.report("interpreters.preload", call, library)
+    engine.effect("read", None, call)
     return Flow("", 0)
 
 
@@ -276,10 +304,22 @@ def unset(engine: Engine, call: Call) -> Flow:
     """`unset` forgets variables and functions."""
     for name in call.argv[1:]:
         call.environment.variables.pop(name, None)
+        if name.startswith("HALTLINE_"):
+            engine.report("haltline.change", call, name)
         if call.argv[1] == "-f":
             call.environment.functions.pop(name, None)
     engine.effect("read", None, call)
     return Flow("", 0)
+
+
+def which(engine: Engine, call: Call) -> Flow:
+    """`which name`, `type -p name`: the path of a program, under which it can be run or lost."""
+    engine.effect("read", None, call)
+    names = [word for word in call.argv[1:] if not word.startswith("-")]
+    short = call.argv[0] != "type" or not {"-p", "-P"}.isdisjoint(call.argv)
+    if not short or not names or not all(_PROGRAM.match(name) for name in names):
+        return Flow(None, PIPED)
+    return Flow("".join(f"/usr/bin/{name}\n" for name in names), 0)
 
 
 def make_temporary(engine: Engine, call: Call) -> Flow:
@@ -300,5 +340,6 @@ def download(engine: Engine, call: Call) -> Flow:
         targets.extend(url.rstrip("/").rpartition("/")[2] for url in options.words)
     for target in targets:
         if target != "-":
+            written(engine, call, target, overwrites=True)
             engine.files[engine.located(target, call.environment)] = flow
     return flow

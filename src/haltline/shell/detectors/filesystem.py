@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import COMPUTED, Flow
 from haltline.shell.detectors.selfprotect import own_file
-from haltline.shell.marks import HOME, UNKNOWN, display
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.paths import Zone, zone
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
-_CATASTROPHIC = frozenset({Zone.ROOT, Zone.SYSTEM, Zone.HOMES, Zone.DEVICE})
-_HARMLESS = frozenset({Zone.TEMPORARY, Zone.SINK, Zone.NOWHERE})
+CATASTROPHIC = frozenset({Zone.ROOT, Zone.SYSTEM, Zone.HOMES, Zone.DEVICE})
+HARMLESS = frozenset({Zone.TEMPORARY, Zone.SINK, Zone.NOWHERE})
 _CRITICAL_FILE = re.compile(
     r"/etc/(?:passwd|shadow|group|gshadow|sudoers|fstab)\Z|/boot/|/(?:usr/)?s?bin/[^/]+\Z"
 )
@@ -32,6 +32,9 @@ _STARTUP = re.compile(
     r"|authorized_keys|crontab|config\.fish)\Z|/\.ssh/|/LaunchAgents/|/LaunchDaemons/"
     r"|/\.config/systemd/|/autostart/"
 )
+_SEARCHES = frozenset({"find", "gfind", "fd", "fdfind"})
+_LOGS = re.compile(r"/var/log/")
+_DISPOSABLE = (".log", ".out", ".tmp", ".lock", ".pid")
 _REMOVE_VALUES = Grammar("-n -s --size --iterations --random-source --preserve-root=")
 
 
@@ -67,11 +70,11 @@ def remove(engine: Engine, call: Call) -> Flow | None:
 
 def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: bool) -> None:  # noqa: C901, PLR0912  one decision for each zone
     """Judge the deletion of one target."""
-    if own_file(engine, call, target):
+    if own_file(engine, call, target, removed=True):
         return
     where = place(engine, call, target)
     shown = display(target)
-    if where in (Zone.ROOT, Zone.HOMES) or (where in _CATASTROPHIC and recursive):
+    if where in (Zone.ROOT, Zone.HOMES) or (where in CATASTROPHIC and recursive):
         engine.report("filesystem.delete-root", call, shown)
     elif where is Zone.DEVICE:
         engine.report("filesystem.delete-root", call, shown, decision="ask")
@@ -86,9 +89,11 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
         engine.report("filesystem.delete-repository", call, shown)
     elif where is Zone.PATTERN and recursive and not _GENERATED.search(target):
         engine.report("filesystem.delete-here", call, shown)
-    elif (call.appended or (call.taints & COMPUTED and where is Zone.UNKNOWN)) and where not in _HARMLESS:
+    elif where not in HARMLESS and (
+        _listed(call, target) or (call.taints & COMPUTED and where is Zone.UNKNOWN)
+    ):
         engine.report("filesystem.delete-listed", call)
-    elif not recursive or where in _HARMLESS:
+    elif not recursive or where in HARMLESS:
         return
     elif where is Zone.UNKNOWN:
         engine.report("filesystem.delete-unknown", call, shown)
@@ -98,12 +103,19 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
         engine.report("filesystem.delete-sources", call, shown)
 
 
+def _listed(call: Call, target: str) -> bool:
+    """Return whether a search or a list decides the target, here or for the shell text that it runs."""
+    return call.appended or (PRESENT in target and not _SEARCHES.isdisjoint(call.via))
+
+
 def _shred(engine: Engine, call: Call, options: Options) -> None:
     for target in options.words:
+        if own_file(engine, call, target, removed=True):
+            continue
         where = place(engine, call, target)
-        if where in _CATASTROPHIC:
+        if where in CATASTROPHIC:
             engine.report("filesystem.overwrite-device", call, display(target))
-        elif where not in _HARMLESS:
+        elif where not in HARMLESS:
             engine.report("filesystem.shred", call, display(target))
 
 
@@ -115,7 +127,7 @@ def written(engine: Engine, call: Call, target: str, *, overwrites: bool) -> Non
     shown = display(target)
     engine.effect("overwrite" if overwrites else "write", shown, call, reversible=not overwrites)
     if target.startswith(("/dev/tcp/", "/dev/udp/")):
-        engine.report("machine.reverse-shell", call, shown)
+        _connected(engine, call, target)
     elif where is Zone.DEVICE:
         engine.report("filesystem.overwrite-device", call, shown)
     elif where in (Zone.ROOT, Zone.SYSTEM):
@@ -132,13 +144,25 @@ def written(engine: Engine, call: Call, target: str, *, overwrites: bool) -> Non
         engine.report("git.hooks", call, shown)
 
 
+_OWN_HOST = re.compile(r"/dev/(?:tcp|udp)/(?:localhost|127\.[0-9.]+|::1|0\.0\.0\.0)/")
+_PROBES = (["echo"], [":"], ["true"])
+
+
+def _connected(engine: Engine, call: Call, target: str) -> None:
+    """Judge a connection that the shell opens: to this machine, or with nothing to send, it is a probe."""
+    if _OWN_HOST.match(target) or call.argv in _PROBES:
+        engine.effect("network_out", display(target), call)
+    else:
+        engine.report("machine.reverse-shell", call, display(target))
+
+
 def truncated(engine: Engine, call: Call, target: str) -> None:
     """Judge the emptying of a file."""
     where = place(engine, call, target)
-    if where in _HARMLESS or where is Zone.UNKNOWN:
+    if where in HARMLESS or where is Zone.UNKNOWN:
         return
-    if where in (Zone.NAMED, Zone.HOME, Zone.OUTSIDE, Zone.PATTERN) and not target.endswith(
-        (".log", ".out", ".tmp", ".lock", ".pid")
+    if where in (Zone.NAMED, Zone.HOME, Zone.OUTSIDE, Zone.PATTERN) and (
+        _LOGS.match(target) or not target.endswith(_DISPOSABLE)
     ):
         engine.report("filesystem.truncate", call, display(target))
 
@@ -152,17 +176,25 @@ def move(engine: Engine, call: Call) -> Flow:
     for source in sources:
         where = place(engine, call, source)
         engine.effect("delete", display(source), call)
-        if own_file(engine, call, source):
+        if own_file(engine, call, source, removed=True):
             continue
         if target == "/dev/null":
             engine.report("filesystem.move-away", call, display(source))
-        elif where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
+        elif where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES, Zone.REPOSITORY):
             engine.report("filesystem.move-system", call, display(source))
     if target and target != "/dev/null":
         written(engine, call, target, overwrites=True)
+        _into(engine, call, sources, target, into)
         if "/dev/null" in sources:
             truncated(engine, call, target)
     return Flow("", 0)
+
+
+def _into(engine: Engine, call: Call, sources: list[str], target: str, into: str | None) -> None:
+    """Judge the files that are put into a directory under their own names."""
+    if into is not None or target.endswith("/") or "." in target.rpartition("/")[2][:1]:
+        for source in sources:
+            own_file(engine, call, target.rstrip("/") + "/" + source.rstrip("/").rpartition("/")[2])
 
 
 def copy(engine: Engine, call: Call) -> Flow:
@@ -174,6 +206,7 @@ def copy(engine: Engine, call: Call) -> Flow:
     if not target:
         return Flow("", 0)
     written(engine, call, target, overwrites=True)
+    _into(engine, call, words if into is not None else words[:-1], target, into)
     if words[0] == "/dev/null":
         truncated(engine, call, target)
     mode = options.value("-m", "--mode") or ""
@@ -194,6 +227,8 @@ def _dd(engine: Engine, call: Call) -> Flow | None:
     if target is None:
         return None
     written(engine, call, target, overwrites=True)
+    if target[:1] == UNKNOWN:
+        engine.report("filesystem.write-unknown", call, display(target))
     empties = operands.get("if", "").startswith(("/dev/zero", "/dev/null", "/dev/random", "/dev/urandom"))
     if empties and not _IMAGE.search(target):
         truncated(engine, call, target)
@@ -224,6 +259,8 @@ def _tee(engine: Engine, call: Call) -> Flow | None:
 
 def _ln(engine: Engine, call: Call) -> Flow | None:
     options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
+    for target in options.words[-1:]:
+        own_file(engine, call, target)
     if options.has("-f", "--force") and len(options.words) > 1:
         written(engine, call, options.words[-1], overwrites=True)
         if options.words[0] == "/dev/null":
@@ -233,6 +270,7 @@ def _ln(engine: Engine, call: Call) -> Flow | None:
 
 _SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
 _SED_WRITES = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s*[^\s;}]")
+_SED_TARGET = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s+((?:\.{0,2}/|~)[^\n;}]+)")
 _SED_SUBSTITUTION = re.compile(r"(?:^|[;{}\s/0-9$])s([^\w\s\\])")
 _SED_FLAGS = re.compile(r"[gpiImMew0-9]*")
 
@@ -265,13 +303,15 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
     words = options.words
     if not scripts and not options.has("-f", "--file"):
         scripts, words = words[:1], words[1:]
+    for path in options.all_values("-f", "--file"):
+        text = engine.file_flow(path, call).text
+        if text is None:
+            engine.unknown("script", path, call)
+        else:
+            scripts.append(text)
     for script in scripts:
-        match = _SED_RUNS.search(script)
-        if match is not None:
-            engine.run_text(match[1], call.inner([], "sed"))
-        elif _sed_executes(script):
-            engine.report("interpreters.pipe-to-shell", call, "sed")
-    if any(option in ("-i", "--in-place") for option, _ in options.given):
+        _sed_script(engine, call, script)
+    if any(option in ("-i", "-I", "--in-place") for option, _ in options.given):
         for target in words:
             written(engine, call, target, overwrites=True)
         return Flow("", 0)
@@ -280,13 +320,31 @@ def _sed(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
+def _sed_script(engine: Engine, call: Call, script: str) -> None:
+    """Judge what a script runs (`e`) and writes (`w`)."""
+    match = _SED_RUNS.search(script)
+    if match is not None:
+        engine.run_text(match[1], call.inner([], "sed"))
+    elif _sed_executes(script):
+        engine.report("interpreters.pipe-to-shell", call, "sed")
+    for target in _SED_TARGET.finditer(script):
+        written(engine, call, target[1].strip(), overwrites=True)
+
+
 _OVERWRITERS = {"dd": _dd, "truncate": _truncate, "tee": _tee, "ln": _ln, "sed": _sed}
+
+
+_OPENED = re.compile(r"[0-7]*(?:[2367][0-7]|[0-7][2367])|[ugo]*[goa][ugo]*\+[rxX]*w[rwxX]*")
+_CHMOD_OPTION = re.compile(r"[^-]|--|-[Rvcf]+\Z")
 
 
 def permissions(engine: Engine, call: Call) -> Flow | None:
     """`chmod`, `chown` and their like on roots, homes and system files."""
     name = call.argv[0].rpartition("/")[2]
-    options = parse(call.argv, Grammar("-m -x -M -X --reference --from --set-file --restore"))
+    argv = call.argv
+    if name == "chmod":  # `-x` is a mode, not an option
+        argv = [word if _CHMOD_OPTION.match(word) else word.replace("-", "a-", 1) for word in argv]
+    options = parse(argv, Grammar("-m -x -M -X --reference --from --set-file --restore"))
     recursive = options.has("-R", "--recursive")
     words = options.words if name == "setfacl" else options.words[1:]
     mode = options.words[0] if options.words else ""
@@ -297,71 +355,21 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     for target in words:
         own_file(engine, call, target)
         where = place(engine, call, target)
-        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
-            recursive
-            and where in (Zone.HERE, Zone.HOME, Zone.PATTERN)
-            and re.fullmatch(r"[0-7]*777|[0-7]*000|a\+rwx|o\+w|-rwx|a-rwx", mode)
+        opened = _OPENED.fullmatch(mode) is not None and (
+            where is Zone.DEVICE
+            or (where is Zone.HOME and recursive)
+            or _STARTUP.search(target.replace(HOME, "~"))
+        )
+        if (
+            opened
+            or where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES)
+            or (
+                recursive
+                and where in (Zone.HERE, Zone.HOME, Zone.PATTERN, Zone.REPOSITORY)
+                and re.fullmatch(r"[0-7]*777|[0-7]*000|(?:a|ugo)?\+rwx|o\+w|(?:a|ugo|u)?-r?wx?", mode)
+            )
         ):
             engine.report("filesystem.permissions", call, display(target))
     if name == "chmod" and re.fullmatch(r"[2-7][0-7]{3}|0[2-7][0-7]{3}|(?:[ug]|ug|a)?\+[rwx]*s[rwx]*", mode):
         engine.report("privilege.setuid", call, " ".join(display(word) for word in words))
     return Flow("", 0)
-
-
-def extract(engine: Engine, call: Call) -> Flow | None:
-    """Archives unpacked over a system directory or a home."""
-    name = call.argv[0].rpartition("/")[2]
-    if name == "unzip":
-        options = parse(call.argv, Grammar("-d -x -P"))
-        target, extracts = options.value("-d"), not options.has("-l", "-t", "-Z", "-p", "-z", "-v")
-    else:
-        options = parse(
-            call.argv,
-            Grammar("-f -C -T -X -b -I --file --directory --exclude --strip-components --transform"),
-        )
-        mode = call.argv[1] if len(call.argv) > 1 else ""
-        extracts = options.has("-x", "--extract", "--get") or (mode[:1] != "-" and "x" in mode)
-        target = options.value("-C", "--directory")
-        for action in options.all_values(
-            "--checkpoint-action", "-I", "--use-compress-program", "--to-command", "--rsh-command"
-        ):
-            text = action.removeprefix("exec=")
-            if text != action or not action.startswith(("dot", "echo", "sleep", "ttyout", "bell", "wait")):
-                engine.run_text(text, call.inner([], name))
-    if not extracts:
-        return None
-    where = place(engine, call, target) if target is not None else Zone.HERE
-    engine.effect("overwrite", display(target or "."), call)
-    if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
-        engine.report("filesystem.extract", call, display(target or "."))
-    return Flow("", 0)
-
-
-def synchronise(engine: Engine, call: Call) -> Flow | None:
-    """`rsync --delete` removes from the target what the source lacks."""
-    options = parse(
-        call.argv,
-        Grammar(
-            "-e -f -T -B -M --rsh --rsync-path --exclude --include --filter --files-from --bwlimit --chmod"
-        ),
-    )
-    remote = options.value("-e", "--rsh")
-    if remote is not None:
-        engine.run_text(remote, call.inner([], "rsync"))
-    if options.has("-n", "--dry-run") or not options.words:
-        return None
-    target = options.words[-1]
-    engine.effect("overwrite", display(target), call)
-    if any(option.startswith("--del") for option, _ in options.given) or options.has("--remove-source-files"):
-        where = place(engine, call, target)
-        if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
-            engine.report("filesystem.synchronise", call, display(target), decision="deny")
-        elif where not in _HARMLESS:
-            engine.report("filesystem.synchronise", call, display(target))
-    if not _remote(target):
-        written(engine, call, target, overwrites=True)
-    return Flow("", 0)
-
-
-def _remote(target: str) -> bool:
-    return ":" in target.split("/", 1)[0] or UNKNOWN in target

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.filesystem import place, written
-from haltline.shell.marks import PRESENT, display
+from haltline.shell.detectors.selfprotect import own_file
+from haltline.shell.marks import HOME, PRESENT, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import Zone
 from haltline.shell.vocabulary import word_set
@@ -45,16 +48,19 @@ def find(engine: Engine, call: Call) -> Flow:
         i += 1
     starts = starts or ["."]
     narrowed = any(word in _NARROWS for word in argv[i:])
+    either = any(word in ("-o", "-or", "!", "-not", ",") for word in argv[i:])
+    names = [] if either else [after for word, after in pairwise(argv[i:]) if word in ("-name", "-iname")]
+    paths = [after for word, after in pairwise(argv[i:]) if word in ("-path", "-wholename", "-ipath")]
     acted = False
     while i < len(argv):
         word = argv[i]
         i += 1
         if word == "-delete":
             acted = True
-            _deletes(engine, call, starts, narrowed=narrowed)
+            _deletes(engine, call, starts, names, paths, narrowed=narrowed)
         elif word in _RUNS:
             acted = True
-            i = _runs(engine, call, starts, i)
+            i = _runs(engine, call, starts, names, i)
         elif word in _WRITES:
             acted = True
             _writes(engine, call, argv[i] if i < len(argv) else "")
@@ -73,8 +79,21 @@ def _writes(engine: Engine, call: Call, target: str) -> None:
         engine.report("filesystem.write-system", call, display(target))
 
 
-def _deletes(engine: Engine, call: Call, starts: list[str], *, narrowed: bool) -> None:
+def _deletes(
+    engine: Engine,
+    call: Call,
+    starts: list[str],
+    names: list[str],
+    paths: list[str],
+    *,
+    narrowed: bool,
+) -> None:
     for start in starts:
+        if any(
+            own_file(engine, call, path, removed=True)
+            for path in (start, *(f"{start}/{name}" for name in [*names, *paths]))
+        ):
+            continue
         where = place(engine, call, start)
         engine.effect("delete", display(start), call, recursive=True, reversible=False)
         if where in (Zone.TEMPORARY, Zone.SINK) and not call.appended:
@@ -82,11 +101,26 @@ def _deletes(engine: Engine, call: Call, starts: list[str], *, narrowed: bool) -
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):
             decision = "ask" if narrowed else "deny"
             engine.report("filesystem.delete-root", call, display(start), decision=decision)
-        else:
+        elif not _product(start, names):
             engine.report("filesystem.delete-found", call, display(start))
 
 
-def _runs(engine: Engine, call: Call, starts: list[str], i: int) -> int:
+_PRODUCTS = word_set(
+    "build dist out target node_modules coverage .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache "
+    ".next .nuxt .turbo .tox .nox .gradle .parcel-cache .DS_Store Thumbs.db"
+)
+_PRODUCT_NAME = re.compile(r"\*\.(?:py[cod]|o|obj|class|gcda|gcno|tsbuildinfo|swp|orig|rej)\Z")
+
+
+def _product(start: str, names: list[str]) -> bool:
+    """Return whether only products of a build are found: by their directory, or by their name."""
+    parts = start.removeprefix("./").rstrip("/").split("/")
+    if ".." not in parts and start[:1] not in ("/", HOME) and not _PRODUCTS.isdisjoint(parts):
+        return True
+    return bool(names) and all(name in _PRODUCTS or _PRODUCT_NAME.match(name) for name in names)
+
+
+def _runs(engine: Engine, call: Call, starts: list[str], names: list[str], i: int) -> int:
     argv = call.argv
     end = i
     while end < len(argv) and argv[end] != ";" and not (argv[end] == "+" and argv[end - 1] == "{}"):
@@ -98,6 +132,8 @@ def _runs(engine: Engine, call: Call, starts: list[str], i: int) -> int:
     for start in starts if any("{}" in word for word in command) else starts[:1]:
         whole = place(engine, call, start) in (Zone.ROOT, Zone.TEMPORARY_ROOT)
         found = start if whole else start.rstrip("/") + "/" + PRESENT
+        if not whole and len(names) == 1 and "haltline" in names[0]:
+            found += "/" + names[0]
         inner = call.inner([word.replace("{}", found) for word in command], "find")
         inner.stdin = None
         inner.appended = not temporary

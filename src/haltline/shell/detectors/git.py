@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import Flow
+from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.environment import Environment
 from haltline.shell.marks import UNKNOWN, display
 from haltline.shell.options import Grammar, Options, parse
-from haltline.shell.vocabulary import word_set
+from haltline.shell.unwrap_texts import fresh, moved
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -17,10 +19,19 @@ if TYPE_CHECKING:
 _GLOBAL = Grammar(
     "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source"
 )
-_RUN_BY_SETTING = word_set(
-    "core.sshcommand core.pager core.editor core.fsmonitor core.askpass sequence.editor diff.external "
-    "credential.helper gpg.program ssh.variant"
+# Settings whose value Git runs as a command (git-config(1), gitattributes(5)).
+_RUN_BY_SETTING = re.compile(
+    r"core\.(?:sshcommand|pager|editor|fsmonitor|askpass|alternaterefscommand)|sequence\.editor|diff\.external"
+    r"|credential(?:\..+)?\.helper|gpg(?:\..+)?\.program|pager\..+|interactive\.difffilter|tar\..+\.command"
+    r"|(?:diff|merge|filter)\..+\.(?:command|textconv|driver|clean|smudge|process)"
+    r"|(?:difftool|mergetool|browser|man|guitool)\..+\.cmd|trailer\..+\.(?:command|cmd)"
+    r"|remote\..+\.(?:uploadpack|receivepack)|uploadpack\.packobjectshook|sendemail\.(?:tocmd|cccmd)"
 )
+_OPENS_DOOR = re.compile(
+    r"core\.(?:hookspath|gitproxy|worktree|attributesfile)|protocol\..*allow|include(?:if\..+)?\.path"
+    r"|url\..+\.(?:push)?insteadof"
+)
+_SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off", "0", "1"})
 _TRANSPORTS = frozenset({"fetch", "pull", "push", "clone", "ls-remote", "remote-update"})
 
 
@@ -29,22 +40,45 @@ def git(engine: Engine, call: Call) -> Flow | None:
     options = parse(call.argv, _GLOBAL, first_word_ends=True)
     rest = call.argv[options.index :]
     aliases: dict[str, str] = {}
-    for setting in options.all_values("-c"):
+    for setting in [*options.all_values("-c"), *_given_settings(call)]:
         name, _, value = setting.partition("=")
         lowered = name.lower()
         if lowered.startswith("alias."):
             aliases[name[6:]] = value
-        elif lowered in _RUN_BY_SETTING:
-            call.settings.append(("GIT_" + lowered, value))
-            engine.run_text(value, call.inner([], "git"), Environment())
-        elif lowered in ("core.hookspath", "core.gitproxy", "protocol.ext.allow"):
+        else:
+            _setting(engine, call, lowered, value)
+    for setting in options.all_values("--config-env"):
+        if _RUN_BY_SETTING.fullmatch(setting.partition("=")[0].lower()):
             engine.report("git.hooks", call, setting)
+    call = moved(call, options.value("-C"))
+    call = moved(call, options.value("--work-tree"))
     if not rest or options.has("--help", "--version", "-h", "-v"):
         engine.effect("read", None, call)
         return Flow(None, 0)
     if rest[0] in aliases:
         return _alias(engine, call, aliases[rest[0]], rest[1:])
     return subcommand(engine, call, rest)
+
+
+def _given_settings(call: Call) -> list[str]:
+    """Return the settings that environment variables give (`GIT_CONFIG_COUNT`, git-config(1))."""
+    given = dict(call.settings)
+    return [
+        f"{key}={given.get('GIT_CONFIG_VALUE_' + name[15:], '')}"
+        for name, key in given.items()
+        if name.startswith("GIT_CONFIG_KEY_")
+    ]
+
+
+def _setting(engine: Engine, call: Call, name: str, value: str) -> None:
+    """Judge one setting, whether for this command or kept: some make Git run their value."""
+    if _OPENS_DOOR.fullmatch(name) and value.lower() not in ("never", "user"):
+        engine.report("git.hooks", call, f"{name}={value}")
+    elif _RUN_BY_SETTING.fullmatch(name) and value.lower() not in _SWITCHES:
+        call.settings.append(("GIT_" + name, value))
+        if "/" in value and not name.endswith(("pager", "editor", "sshcommand")):
+            engine.report("git.hooks", call, f"{name}={value}")
+        engine.run_text(value.removeprefix("!"), call.inner([], "git"), Environment())
 
 
 def _alias(engine: Engine, call: Call, value: str, rest: list[str]) -> Flow | None:
@@ -62,6 +96,7 @@ def subcommand(engine: Engine, call: Call, rest: list[str]) -> Flow | None:
         return Flow(None, 0)
     own = call.inner(["git-" + name, *rest[1:]], "git")
     own.via = call.via
+    own.settings = call.settings
     program = engine.book.program(own.argv[0])
     transport = name in _TRANSPORTS or (name == "remote" and rest[1:2] in (["update"], ["show"], ["prune"]))
     if transport:
@@ -149,6 +184,7 @@ def _surely_path(word: str) -> bool:
 
 def _discards(engine: Engine, call: Call, paths: list[str]) -> None:
     for path in paths or [UNKNOWN]:
+        own_file(engine, call, path)
         engine.effect("overwrite", display(path), call, reversible=False)
     engine.report("git.discard", call, " ".join(display(path) for path in paths))
 
@@ -188,26 +224,68 @@ def configure(engine: Engine, call: Call) -> Flow | None:
     engine.effect("write", None, call)
     if name.startswith("alias.") and value.startswith("!"):
         engine.run_text(value[1:], call.inner([], "git"), Environment())
-    elif name == "core.hookspath" or name in ("core.fsmonitor", "core.sshcommand", "protocol.ext.allow"):
+    elif name in ("core.fsmonitor", "core.sshcommand") and value.lower() not in _SWITCHES:
         engine.report("git.hooks", call, f"{words[0]} {value}")
-    elif name in _RUN_BY_SETTING:
-        engine.run_text(value, call.inner([], "git"), Environment())
+    else:
+        _setting(engine, call, name, value)
     return Flow(None, 0)
+
+
+_RUN_BY_OPTION = {
+    "git-clone": ("-u", "--upload-pack"),
+    "git-difftool": ("-x", "--extcmd"),
+    "": (
+        *("-x", "--exec", "--upload-pack", "--receive-pack", "--tree-filter", "--index-filter"),
+        *(
+            "--msg-filter",
+            "--commit-filter",
+            "--parent-filter",
+            "--env-filter",
+            "--tag-name-filter",
+            "--setup",
+        ),
+    ),
+}
 
 
 def runs(engine: Engine, call: Call) -> Flow | None:
     """`git rebase --exec`, `git submodule foreach`, `git bisect run`, `git filter-branch`: shell text."""
-    options = parse(call.argv, Grammar("-x --exec -s -X --onto"))
-    for text in options.all_values("-x", "--exec"):
-        engine.run_text(text, call.inner([], "git"), Environment())
+    options = parse(
+        call.argv,
+        Grammar(
+            "-x --exec -s -X --onto -u -c --config --upload-pack --receive-pack --extcmd --tool "
+            "--tree-filter --index-filter --msg-filter --commit-filter --parent-filter --env-filter "
+            "--tag-name-filter --setup"
+        ),
+    )
+    for text in options.all_values(*_RUN_BY_OPTION.get(call.argv[0], _RUN_BY_OPTION[""])):
+        engine.run_text(text, call.inner([], "git"), fresh(call))
+    if call.argv[0] == "git-clone":
+        for setting in options.all_values("-c", "--config"):
+            name, _, value = setting.partition("=")
+            _setting(engine, call, name.lower(), value)
+    for word in options.words:
+        if word.startswith("ext::"):
+            words = word[5:].replace("% ", "\n").split(" ")
+            engine.dispatch(call.inner([w.replace("\n", " ").replace("%", "") for w in words], "git"))
     argv = call.argv
     for word in ("foreach", "run"):
         if word in argv[1:3]:
             rest = [w for w in argv[argv.index(word) + 1 :] if w not in ("--recursive", "--quiet", "-q")]
             if word == "foreach" or len(rest) == 1:
-                engine.run_text(" ".join(rest), call.inner([], "git"), Environment())
+                engine.run_text(" ".join(rest), call.inner([], "git"), fresh(call))
             else:
                 engine.dispatch(call.inner(rest, "git"))
+    return None
+
+
+def relocate(engine: Engine, call: Call) -> Flow | None:
+    """`git mv` takes files away from where they were."""
+    options = parse(call.argv)
+    for word in options.words[:-1]:
+        own_file(engine, call, word, removed=True)
+    for word in options.words[-1:]:
+        own_file(engine, call, word)
     return None
 
 
@@ -221,6 +299,7 @@ def remove(engine: Engine, call: Call) -> Flow | None:
         engine.effect("read", None, call)
         return Flow(None, 0)
     for word in options.words:
+        own_file(engine, call, word)
         engine.effect("delete", display(word), call, recursive=options.has("-r"), force=forced)
     if not cached and (forced or any(word in (".", "*", ":/") for word in options.words)):
         engine.report("git.rm", call, " ".join(display(word) for word in options.words))
