@@ -35,6 +35,18 @@ _CLIENT = Grammar(
     "--separator --sql "
     "--statement --input-file --init-file --url --project_id --location --account --warehouse --role"
 )
+_PSQL = Grammar(
+    "-c -d -f -h -p -U -v -P -F -R -T -L -o --command --dbname --file --host --port --username --set "
+    "--variable --pset --field-separator --record-separator --table-attr --log-file --output"
+)
+_CLICKHOUSE = Grammar(
+    "-q -h -u -d -f --query --host --port --user --password --database --format --queries-file --config-file"
+)
+_BQ = Grammar(
+    "-q -n --project_id --location --format --dataset_id --max_rows --destination_table --parameter --label"
+)
+_POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
+_MYSQL_NAMES = frozenset({"mysql", "mariadb", "mycli", "mysqlsh"})
 _JOINED = frozenset({"sqlite3", "sqlite", "duckdb", "influx"})
 _MYSQL = Grammar(
     "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file --init-command"
@@ -50,20 +62,21 @@ def client(engine: Engine, call: Call) -> Flow | None:
     """Judge the SQL that a client is given."""
     name = call.argv[0].rpartition("/")[2]
     embedded = name in _JOINED
-    grammar = _SQLITE if embedded else _MYSQL if name in ("mysql", "mariadb", "mycli") else _CLIENT
-    options = parse(call.argv, grammar)
-    texts = (
-        options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
-        if name not in ("mysql", "mariadb")
-        else options.all_values("-e", "--execute")
-    )
-    if name in ("psql", "pgcli", "usql"):
+    argv = call.argv
+    if name in _MYSQL_NAMES:  # a password stands attached to -p, and is no cluster of letters
+        argv = [word for word in argv if word[:2] != "-p"]
+    options = parse(argv, _grammar(name, embedded=embedded))
+    if name in _POSTGRES:
         texts = options.all_values("-c", "--command")
+    elif name in _MYSQL_NAMES:
+        texts = options.all_values("-e", "--execute", "--sql")
+    else:
+        texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
     if embedded and name != "influx":
         texts.extend(options.words[1:])
-    elif name in ("bq", "turso", "cockroach", "wrangler"):
+    elif name in ("bq", "turso", "cockroach", "wrangler", "libsql", "dolt"):
         texts.extend(word for word in options.words if " " in word)
-    if options.has("-readonly", "-safe"):
+    if options.has("-readonly", "-safe", "--dry_run"):
         engine.effect("read", None, call)
         return Flow(None, PIPED)
     if embedded and options.words and not all(_READING.match(text) for text in texts):
@@ -77,6 +90,18 @@ def client(engine: Engine, call: Call) -> Flow | None:
         _input(engine, call, call.stdin)
     engine.effect("execute" if not texts else "read", None, call)
     return Flow(None, PIPED)
+
+
+def _grammar(name: str, *, embedded: bool) -> Grammar:
+    if embedded:
+        return _SQLITE
+    if name in _POSTGRES:
+        return _PSQL
+    if name in _MYSQL_NAMES:
+        return _MYSQL
+    if name == "bq":
+        return _BQ
+    return _CLICKHOUSE if name.startswith("clickhouse") else _CLIENT
 
 
 def _file(engine: Engine, call: Call, path: str, flow: Flow) -> None:
@@ -107,8 +132,10 @@ def _input(engine: Engine, call: Call, stdin: Flow) -> None:
 
 
 _DOCUMENT_LOSS = re.compile(
-    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|shutdownServer)\s*\("
-    r"|\.(?:deleteMany|remove|updateMany)\s*\(\s*(?:\{\s*\}|\))"
+    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|dropRole|dropAllRolesFromDatabase"
+    r"|shutdownServer|removeShard|revokeRolesFromUser)\s*\("
+    r"|\.(?:deleteMany|remove|updateMany|findAndModify)\s*\(\s*(?:\{\s*\}|\))"
+    r"|(?:runCommand|adminCommand)\s*\(\s*\{\s*[\"']?(?:drop\w*|shutdown)\b|\bdropDatabase\s*:"
 )
 
 
@@ -132,6 +159,14 @@ _REDIS = Grammar(
     "-h -p -a -n -u -r -i -d -s --user --pass --pattern --count --rdb -x --cacert --cert --key --sni --eval"
 )
 _REDIS_LOSS = frozenset({"flushall", "flushdb", "shutdown", "swapdb", "replicaof", "slaveof", "failover"})
+_REDIS_PAIRS = frozenset(
+    tuple(pair.split("-"))
+    for pair in (
+        "config-set script-flush function-flush cluster-reset cluster-flushslots cluster-forget module-load "
+        "module-unload debug-segfault debug-restart debug-crash acl-deluser acl-setuser"
+    ).split()
+)
+_REDIS_SCRIPT = re.compile(r"flush(?:all|db)|\bkeys\b.*\b(?:del|unlink)\b", re.DOTALL)
 
 
 def redis(engine: Engine, call: Call) -> Flow | None:
@@ -146,8 +181,10 @@ def redis(engine: Engine, call: Call) -> Flow | None:
     engine.effect("execute" if words else "read", " ".join(words[:1]) or None, call)
     if not words:
         return Flow(None, PIPED)
-    if words[0] in _REDIS_LOSS or words[:2] in (["config", "set"], ["script", "flush"], ["cluster", "reset"]):
+    if words[0] in _REDIS_LOSS or tuple(words[:2]) in _REDIS_PAIRS:
         engine.report("databases.drop", call, " ".join(words[:2]))
+    elif words[0] in ("eval", "evalsha", "fcall") and _REDIS_SCRIPT.search(" ".join(words[1:2])):
+        engine.report("databases.drop", call, words[0])
     elif words[0] in ("del", "unlink") and (call.appended or any("*" in word for word in words)):
         engine.report("databases.delete-all", call, " ".join(words))
     return Flow(None, PIPED)
