@@ -65,9 +65,9 @@ _BY_FUNCTION = {
         "gawk sed cut sort "
         "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat openssl diff vim vi "
         "nano emacs view tee dd dig nslookup host ping drill "
-        "telnet ftp lftp http https xh mail mutt sendmail croc wormhole aws gsutil gcloud az azcopy rclone s3cmd "
-        "s5cmd mc b2 gh glab kubectl oc ossutil sqlite3 7z xz bzip2 zstd column paste fold pbcopy xclip "
-        "xsel"
+        "telnet ftp lftp http https xh mail mutt sendmail croc wormhole aws gsutil gcloud az azcopy "
+        "rclone s3cmd s5cmd mc b2 gh glab kubectl oc ossutil sqlite3 7z xz bzip2 zstd column paste fold pbcopy "
+        "xclip xsel"
     ),
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",
@@ -101,7 +101,7 @@ TRIGGERS = {
     "detectors.credentials:reads": (
         r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc"
         r"|\.npmrc|htpass|vault-"
-        r"|docker|\.env|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4"
+        r"|docker|\.env|\.kube/|kubeconfig|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4"
         r"|ookies|keychain|wallet"
         r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
         r"|\.config/|\.oci|\.fly/|auth\.json|\.m2/|kaggle|huggingf|snowsql|gradle\.p|secrets?[./]|\.pulumi"

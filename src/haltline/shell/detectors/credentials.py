@@ -27,10 +27,12 @@ _FILE = re.compile(
     r"|ci\Z|vault\Z)[\w*-]+)*\Z|\.envrc\Z|(?:prod|production|staging|secrets?)\.env\Z"
     r"|\.kube/config\Z|\.docker/config\.json\Z|\.gnupg(?:/.*)?\Z|\.password-store(?:/.*)?\Z"
     r"|\.config/(?:gh/hosts\.yml|gcloud/.+|hub|rclone/rclone\.conf|doctl/config\.yaml|hcloud/cli\.toml"
-    r"|containers/auth\.json|github-copilot/(?:hosts|apps)\.json|sops/age/keys\.txt|op/.+|glab-cli/config\.yml"
+    r"|containers/auth\.json|github-copilot/(?:hosts|apps)\.json|sops/age/keys\.txt|op/.+"
+    r"|glab-cli/config\.yml"
     r"|composer/auth\.json|ngrok/ngrok\.yml|stripe/config\.toml|railway/config\.json)\Z"
     r"|\.oci/config\Z|\.fly/config\.yml\Z|\.composer/auth\.json\Z|\.m2/settings(?:-security)?\.xml\Z"
-    r"|\.kaggle/kaggle\.json\Z|(?:\.cache/)?\.?huggingface/token\Z|\.snowsql/config\Z|\.railway/config\.json\Z"
+    r"|\.kaggle/kaggle\.json\Z|(?:\.cache/)?\.?huggingface/token\Z|\.snowsql/config\Z"
+    r"|\.railway/config\.json\Z"
     r"|\.gradle/gradle\.properties\Z|\.streamlit/secrets\.toml\Z|\.pulumi/credentials\.json\Z"
     r"|\.cargo/credentials(?:\.toml)?\Z|\.terraform\.d/credentials\.tfrc\.json\Z|\.gem/credentials\Z"
     r"|(?:etc/)?(?:shadow|gshadow|master\.passwd)\Z|(?:kubeconfig|credentials\.json"
@@ -41,7 +43,7 @@ _FILE = re.compile(
     r"|Login Data\Z|logins\.json\Z|key4\.db\Z|cookies\.sqlite\Z|Cookies\Z|login\.keychain(?:-db)?\Z"
     r"|wallet\.dat\Z|Library/Keychains(?:/.*)?\Z"
     r"|\.(?:bash|zsh|sh|python|psql|mysql|node_repl|rediscli)_history\Z"
-    r"|[^/]*\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk|key)\Z|[^/]*_?private[-_]?key[^/]*\Z"
+    r"|[^/]+\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk|key)\Z|[^/]*_?private[-_]?key[^/]*\Z"
     r")"
 )
 _HINT = re.compile(TRIGGERS["detectors.credentials:reads"])
@@ -52,9 +54,15 @@ _SENDS = word_set(
 )
 _STORES = word_set("aws gsutil gcloud az azcopy rclone s3cmd s5cmd mc b2 gh glab kubectl oc ossutil")
 _STORE_VERBS = word_set(
-    "cp copy mv move sync put upload upload-batch put-object upload-file create mirror send rsync copyto moveto"
+    "cp copy mv move sync put upload upload-batch put-object upload-file create mirror send rsync copyto "
+    "moveto"
 )
-_SHARED = {"gh": ("gist", "release"), "glab": ("snippet", "release"), "kubectl": ("cp",), "oc": ("cp", "rsync")}
+_SHARED = {
+    "gh": ("gist", "release"),
+    "glab": ("snippet", "release"),
+    "kubectl": ("cp",),
+    "oc": ("cp", "rsync"),
+}
 _REMOTE = re.compile(r"[\w-]+://|[\w.@-]{2,}:")
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?(\[[0-9a-f:]+\]|[^:/?#\s]+)", re.IGNORECASE)
 _NAMES_HOSTS = word_set("dig nslookup host ping drill kdig getent")
@@ -75,19 +83,13 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     """Judge a command that shows, copies or sends what it reads."""
     argv = call.argv
     name = argv[0].rpartition("/")[2]
-    stdin = call.stdin
-    if stdin is not None and stdin.taints & SECRET:
+    if call.stdin is not None and call.stdin.taints & SECRET:
         if name in _SENDS:
-            return _sent(engine, call, name, stdin.source)
-        if name in _PATTERN_FIRST and _ASKS.search(" ".join(argv[1:])):
-            engine.report("credentials.environment", call)
-            return Flow(None, SECRET)
-        if stdin.source and is_credential(stdin.source):
-            engine.report("credentials.read", call, display(stdin.source))
-            return Flow(None, SECRET)
-    if call.taints & SECRET and name in _SENDS:
-        return _sent(engine, call, name, "")
-    if call.taints & SYSTEM_DATA and _carries(name, argv):
+            return _sent(engine, call, name, call.stdin.source)
+        flow = _taken_in(engine, call, call.stdin, name)
+        if flow is not None:
+            return flow
+    if (call.taints & SECRET and name in _SENDS) or (call.taints & SYSTEM_DATA and _carries(name, argv)):
         return _sent(engine, call, name, "")
     if _HINT.search(" ".join(argv)) is None:
         return None
@@ -106,11 +108,23 @@ def reads(engine: Engine, call: Call) -> Flow | None:
     return Flow(None, SECRET)
 
 
-def _sent(engine: Engine, call: Call, name: str, source: str) -> None:
+def _taken_in(engine: Engine, call: Call, stdin: Flow, name: str) -> Flow | None:
+    """Judge a command that shows or picks from credentials that flow into it."""
+    if name in _PATTERN_FIRST and _ASKS.search(" ".join(call.argv[1:])):
+        engine.report("credentials.environment", call)
+    elif stdin.source and is_credential(stdin.source):
+        engine.report("credentials.read", call, display(stdin.source))
+    else:
+        return None
+    return Flow(None, SECRET)
+
+
+def _sent(engine: Engine, call: Call, name: str, source: str) -> Flow | None:
     """Report that a command sends credentials, with the host that gets them as the target."""
     if source:
         engine.effect("read", source, call)
     engine.report("credentials.send", call, _receiver(name, call.argv) or name)
+    return None  # what comes back is the receiver's answer
 
 
 def _stored(engine: Engine, call: Call, name: str) -> Flow | None:

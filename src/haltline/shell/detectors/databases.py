@@ -9,7 +9,7 @@ from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.inline import sql
 from haltline.shell.marks import known
-from haltline.shell.options import Grammar, parse
+from haltline.shell.options import Grammar, Options, parse
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -45,6 +45,8 @@ _CLICKHOUSE = Grammar(
 _BQ = Grammar(
     "-q -n --project_id --location --format --dataset_id --max_rows --destination_table --parameter --label"
 )
+_STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
+_STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
 _POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
 _MYSQL_NAMES = frozenset({"mysql", "mariadb", "mycli", "mysqlsh"})
 _JOINED = frozenset({"sqlite3", "sqlite", "duckdb", "influx"})
@@ -66,16 +68,7 @@ def client(engine: Engine, call: Call) -> Flow | None:
     if name in _MYSQL_NAMES:  # a password stands attached to -p, and is no cluster of letters
         argv = [word for word in argv if word[:2] != "-p"]
     options = parse(argv, _grammar(name, embedded=embedded))
-    if name in _POSTGRES:
-        texts = options.all_values("-c", "--command")
-    elif name in _MYSQL_NAMES:
-        texts = options.all_values("-e", "--execute", "--sql")
-    else:
-        texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
-    if embedded and name != "influx":
-        texts.extend(options.words[1:])
-    elif name in ("bq", "turso", "cockroach", "wrangler", "libsql", "dolt"):
-        texts.extend(word for word in options.words if " " in word)
+    texts = _texts(name, options, embedded=embedded)
     if options.has("-readonly", "-safe", "--dry_run"):
         engine.effect("read", None, call)
         return Flow(None, PIPED)
@@ -84,12 +77,28 @@ def client(engine: Engine, call: Call) -> Flow | None:
     for text in texts:
         sql.judge(engine, call, text)
     files = options.all_values(*_FILE_OPTIONS) if name != "wrangler" else options.all_values("--file")
+    if call.stdin is not None and not _STANDARD_INPUT.isdisjoint(files):
+        _input(engine, call, call.stdin)
     for path in files:
         _file(engine, call, path, engine.file_flow(path, call))
     if not texts and not files and call.stdin is not None:
         _input(engine, call, call.stdin)
     engine.effect("execute" if not texts else "read", None, call)
     return Flow(None, PIPED)
+
+
+def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:
+    """Return the statements in a client's words."""
+    if name in _POSTGRES:
+        return options.all_values("-c", "--command")
+    if name in _MYSQL_NAMES:
+        return options.all_values("-e", "--execute", "--sql")
+    texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
+    if embedded and name != "influx":
+        texts.extend(options.words[1:])
+    elif name in _STATEMENT_WORDS:
+        texts.extend(word for word in options.words if " " in word)
+    return texts
 
 
 def _grammar(name: str, *, embedded: bool) -> Grammar:
@@ -160,11 +169,19 @@ _REDIS = Grammar(
 )
 _REDIS_LOSS = frozenset({"flushall", "flushdb", "shutdown", "swapdb", "replicaof", "slaveof", "failover"})
 _REDIS_PAIRS = frozenset(
-    tuple(pair.split("-"))
-    for pair in (
-        "config-set script-flush function-flush cluster-reset cluster-flushslots cluster-forget module-load "
-        "module-unload debug-segfault debug-restart debug-crash acl-deluser acl-setuser"
-    ).split()
+    {
+        ("config", "set"),
+        ("script", "flush"),
+        ("function", "flush"),
+        ("cluster", "reset"),
+        ("cluster", "flushslots"),
+        ("cluster", "forget"),
+        ("module", "load"),
+        ("module", "unload"),
+        ("debug", "segfault"),
+        ("acl", "deluser"),
+        ("acl", "setuser"),
+    }
 )
 _REDIS_SCRIPT = re.compile(r"flush(?:all|db)|\bkeys\b.*\b(?:del|unlink)\b", re.DOTALL)
 
