@@ -65,10 +65,11 @@ _BY_FUNCTION = {
         "gawk sed cut sort "
         "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat openssl diff vim vi "
         "nano emacs view tee dd dig nslookup host ping drill "
-        "telnet ftp lftp http https xh mail mutt sendmail croc wormhole aws gsutil gcloud az azcopy "
-        "rclone s3cmd s5cmd mc b2 gh glab kubectl oc ossutil sqlite3 7z xz bzip2 zstd column paste fold pbcopy "
+        "telnet ftp lftp http https xh mail mutt sendmail croc wormhole "
+        "sqlite3 7z xz bzip2 zstd column paste fold pbcopy "
         "xclip xsel"
     ),
+    "credentials:uploads": "aws gsutil gcloud az azcopy rclone s3cmd s5cmd mc b2 gh glab kubectl oc ossutil",
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",
     "powershell:remove_item": "remove-item ri del erase rd rmdir",
@@ -98,6 +99,7 @@ TRIGGERS = {
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
     "detectors.find:fd": r" -x| -X|--exec",
+    "detectors.credentials:uploads": r" (?:cp|copy|mv|move|sync|put|upload|create|mirror|rsync)",
     "detectors.credentials:reads": (
         r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc"
         r"|\.npmrc|htpass|vault-"

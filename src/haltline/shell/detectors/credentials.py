@@ -52,10 +52,8 @@ _SENDS = word_set(
     "curl wget nc ncat netcat socat scp sftp rsync telnet ftp lftp http https xh mail mutt sendmail croc "
     "wormhole"
 )
-_STORES = word_set("aws gsutil gcloud az azcopy rclone s3cmd s5cmd mc b2 gh glab kubectl oc ossutil")
 _STORE_VERBS = word_set(
-    "cp copy mv move sync put upload upload-batch put-object upload-file create mirror send rsync copyto "
-    "moveto"
+    "cp copy mv move sync put upload upload-batch put-object upload-file create mirror rsync copyto moveto"
 )
 _SHARED = {
     "gh": ("gist", "release"),
@@ -93,8 +91,6 @@ def reads(engine: Engine, call: Call) -> Flow | None:
         return _sent(engine, call, name, "")
     if _HINT.search(" ".join(argv)) is None:
         return None
-    if name in _STORES:
-        return _stored(engine, call, name)
     paths = _paths(name, argv)
     found = [path for path in paths if is_credential(path) or (name in _SENDS and _ACCOUNTS.search(path))]
     if not found:
@@ -127,9 +123,10 @@ def _sent(engine: Engine, call: Call, name: str, source: str) -> Flow | None:
     return None  # what comes back is the receiver's answer
 
 
-def _stored(engine: Engine, call: Call, name: str) -> Flow | None:
+def uploads(engine: Engine, call: Call) -> Flow | None:
     """Judge an upload to a storage service or a code host: the last argument says where it goes."""
     argv = call.argv
+    name = argv[0].rpartition("/")[2]
     words = [word for word in argv[1:] if word[:1] != "-"]
     if not _STORE_VERBS.intersection(words[:4]):
         return None
