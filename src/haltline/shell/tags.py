@@ -19,6 +19,7 @@ _WORDS = {
     "stage": "staging",
     "stg": "staging",
     "preprod": "staging",
+    "preproduction": "staging",
     "uat": "staging",
     "development": "development",
     "dev": "development",
@@ -29,6 +30,7 @@ _WORDS = {
     "qa": "test",
     "ci": "test",
 }
+_NEGATIONS = frozenset({"non", "not", "no", "sub", "semi"})
 _LOCAL = re.compile(
     r"(?:^|[/@=])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal)(?:[:/]|\Z)"
 )
@@ -52,8 +54,15 @@ def environment_of(text: str) -> str | None:
     """Return the environment that a name, host or connection text speaks of, or None."""
     if _LOCAL.search(text):
         return "development"
-    for word in _SPLIT.split(text.lower()):
+    words = _SPLIT.split(text.lower())
+    for index, word in enumerate(words):
         found = _WORDS.get(word.rstrip("0123456789"))
+        if found == "production":
+            before = words[index - 1] if index else ""
+            if before == "pre":
+                return "staging"
+            if before in _NEGATIONS or words[index + 1 : index + 2] == ["like"]:
+                continue
         if found is not None:
             return found
     return None

@@ -67,7 +67,8 @@ _BY_FUNCTION = {
     "databases:client": (
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd "
         "usql pgcli "
-        "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto"
+        "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto "
+        "snow mysqlsh vsql dolt isql fbsql cypher-shell surreal"
     ),
     "databases:document": "mongosh mongo",
     "databases:redis": "redis-cli valkey-cli keydb-cli",
@@ -75,8 +76,12 @@ _BY_FUNCTION = {
         "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk "
         "gawk sed cut sort "
         "jq yq nl tac rev cp scp sftp rsync tar zip gzip curl wget nc ncat netcat socat openssl diff vim vi "
-        "nano emacs view tee dd dig nslookup host ping drill"
+        "nano emacs view tee dd dig nslookup host ping drill "
+        "telnet ftp lftp http https xh mail mutt sendmail croc wormhole "
+        "sqlite3 7z xz bzip2 zstd column paste fold pbcopy "
+        "xclip xsel"
     ),
+    "credentials:uploads": "aws gsutil gcloud az azcopy rclone s3cmd s5cmd mc b2 gh glab kubectl oc ossutil",
     "powershell:powershell": "powershell pwsh",
     "powershell:command_prompt": "cmd",
     "powershell:remove_item": "remove-item ri del erase rd rmdir",
@@ -125,11 +130,15 @@ TRIGGERS = {
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
     "detectors.find:fd": r" -x| -X|--exec",
+    "detectors.credentials:uploads": r" (?:cp|copy|mv|move|sync|put|upload|create|mirror|rsync)",
     "detectors.credentials:reads": (
         r"\.ssh|id_(?:rsa|dsa|ecdsa|ed25)|\.aws|\.azure|netrc|\.pgpass|\.my\.cnf|git-cred|\.pypirc"
         r"|\.npmrc|htpass|vault-"
-        r"|docker|\.env|kube|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4"
+        r"|docker|\.env|\.kube/|kubeconfig|gnupg|\.config/g|redential|shadow|passwd|environ|Login|logins|key4"
         r"|ookies|keychain|wallet"
         r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
+        r"|\.config/|\.oci|\.fly/|auth\.json|\.m2/|kaggle|huggingf|snowsql|gradle\.p|secrets?[./]|\.pulumi"
+        r"|client_secret|adminsdk|admin\.conf|k3s\.yaml|wireguard|terraformrc|databricks|dev\.vars"
+        r"|password-store|\.env|\.railway|mylogin"
     ),
 }

@@ -9,7 +9,7 @@ from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.inline import sql
 from haltline.shell.marks import known
-from haltline.shell.options import Grammar, parse
+from haltline.shell.options import Grammar, Options, parse
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -35,6 +35,20 @@ _CLIENT = Grammar(
     "--separator --sql "
     "--statement --input-file --init-file --url --project_id --location --account --warehouse --role"
 )
+_PSQL = Grammar(
+    "-c -d -f -h -p -U -v -P -F -R -T -L -o --command --dbname --file --host --port --username --set "
+    "--variable --pset --field-separator --record-separator --table-attr --log-file --output"
+)
+_CLICKHOUSE = Grammar(
+    "-q -h -u -d -f --query --host --port --user --password --database --format --queries-file --config-file"
+)
+_BQ = Grammar(
+    "-q -n --project_id --location --format --dataset_id --max_rows --destination_table --parameter --label"
+)
+_STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
+_STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
+_POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
+_MYSQL_NAMES = frozenset({"mysql", "mariadb", "mycli", "mysqlsh"})
 _JOINED = frozenset({"sqlite3", "sqlite", "duckdb", "influx"})
 _MYSQL = Grammar(
     "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file --init-command"
@@ -50,20 +64,12 @@ def client(engine: Engine, call: Call) -> Flow | None:
     """Judge the SQL that a client is given."""
     name = call.argv[0].rpartition("/")[2]
     embedded = name in _JOINED
-    grammar = _SQLITE if embedded else _MYSQL if name in ("mysql", "mariadb", "mycli") else _CLIENT
-    options = parse(call.argv, grammar)
-    texts = (
-        options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
-        if name not in ("mysql", "mariadb")
-        else options.all_values("-e", "--execute")
-    )
-    if name in ("psql", "pgcli", "usql"):
-        texts = options.all_values("-c", "--command")
-    if embedded and name != "influx":
-        texts.extend(options.words[1:])
-    elif name in ("bq", "turso", "cockroach", "wrangler"):
-        texts.extend(word for word in options.words if " " in word)
-    if options.has("-readonly", "-safe"):
+    argv = call.argv
+    if name in _MYSQL_NAMES:  # a password stands attached to -p, and is no cluster of letters
+        argv = [word for word in argv if word[:2] != "-p"]
+    options = parse(argv, _grammar(name, embedded=embedded))
+    texts = _texts(name, options, embedded=embedded)
+    if options.has("-readonly", "-safe", "--dry_run"):
         engine.effect("read", None, call)
         return Flow(None, PIPED)
     if embedded and options.words and not all(_READING.match(text) for text in texts):
@@ -71,12 +77,40 @@ def client(engine: Engine, call: Call) -> Flow | None:
     for text in texts:
         sql.judge(engine, call, text)
     files = options.all_values(*_FILE_OPTIONS) if name != "wrangler" else options.all_values("--file")
+    if call.stdin is not None and not _STANDARD_INPUT.isdisjoint(files):
+        _input(engine, call, call.stdin)
     for path in files:
         _file(engine, call, path, engine.file_flow(path, call))
     if not texts and not files and call.stdin is not None:
         _input(engine, call, call.stdin)
     engine.effect("execute" if not texts else "read", None, call)
     return Flow(None, PIPED)
+
+
+def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:
+    """Return the statements in a client's words."""
+    if name in _POSTGRES:
+        return options.all_values("-c", "--command")
+    if name in _MYSQL_NAMES:
+        return options.all_values("-e", "--execute", "--sql")
+    texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
+    if embedded and name != "influx":
+        texts.extend(options.words[1:])
+    elif name in _STATEMENT_WORDS:
+        texts.extend(word for word in options.words if " " in word)
+    return texts
+
+
+def _grammar(name: str, *, embedded: bool) -> Grammar:
+    if embedded:
+        return _SQLITE
+    if name in _POSTGRES:
+        return _PSQL
+    if name in _MYSQL_NAMES:
+        return _MYSQL
+    if name == "bq":
+        return _BQ
+    return _CLICKHOUSE if name.startswith("clickhouse") else _CLIENT
 
 
 def _file(engine: Engine, call: Call, path: str, flow: Flow) -> None:
@@ -107,8 +141,10 @@ def _input(engine: Engine, call: Call, stdin: Flow) -> None:
 
 
 _DOCUMENT_LOSS = re.compile(
-    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|shutdownServer)\s*\("
-    r"|\.(?:deleteMany|remove|updateMany)\s*\(\s*(?:\{\s*\}|\))"
+    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|dropRole|dropAllRolesFromDatabase"
+    r"|shutdownServer|removeShard|revokeRolesFromUser)\s*\("
+    r"|\.(?:deleteMany|remove|updateMany|findAndModify)\s*\(\s*(?:\{\s*\}|\))"
+    r"|(?:runCommand|adminCommand)\s*\(\s*\{\s*[\"']?(?:drop\w*|shutdown)\b|\bdropDatabase\s*:"
 )
 
 
@@ -132,6 +168,22 @@ _REDIS = Grammar(
     "-h -p -a -n -u -r -i -d -s --user --pass --pattern --count --rdb -x --cacert --cert --key --sni --eval"
 )
 _REDIS_LOSS = frozenset({"flushall", "flushdb", "shutdown", "swapdb", "replicaof", "slaveof", "failover"})
+_REDIS_PAIRS = frozenset(
+    {
+        ("config", "set"),
+        ("script", "flush"),
+        ("function", "flush"),
+        ("cluster", "reset"),
+        ("cluster", "flushslots"),
+        ("cluster", "forget"),
+        ("module", "load"),
+        ("module", "unload"),
+        ("debug", "segfault"),
+        ("acl", "deluser"),
+        ("acl", "setuser"),
+    }
+)
+_REDIS_SCRIPT = re.compile(r"flush(?:all|db)|\bkeys\b.*\b(?:del|unlink)\b", re.DOTALL)
 
 
 def redis(engine: Engine, call: Call) -> Flow | None:
@@ -146,8 +198,10 @@ def redis(engine: Engine, call: Call) -> Flow | None:
     engine.effect("execute" if words else "read", " ".join(words[:1]) or None, call)
     if not words:
         return Flow(None, PIPED)
-    if words[0] in _REDIS_LOSS or words[:2] in (["config", "set"], ["script", "flush"], ["cluster", "reset"]):
+    if words[0] in _REDIS_LOSS or tuple(words[:2]) in _REDIS_PAIRS:
         engine.report("databases.drop", call, " ".join(words[:2]))
+    elif words[0] in ("eval", "evalsha", "fcall") and _REDIS_SCRIPT.search(" ".join(words[1:2])):
+        engine.report("databases.drop", call, words[0])
     elif words[0] in ("del", "unlink") and (call.appended or any("*" in word for word in words)):
         engine.report("databases.delete-all", call, " ".join(words))
     return Flow(None, PIPED)
