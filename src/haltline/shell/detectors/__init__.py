@@ -34,7 +34,10 @@ _BY_FUNCTION = {
     "builtins:make_temporary": "mktemp",
     "builtins:download": "curl wget",
     "interpreters:shell": "sh bash zsh dash ksh mksh ash fish rbash",
-    "interpreters:language": "python node nodejs deno bun perl ruby php lua pypy Rscript osascript tclsh",
+    "interpreters:language": (
+        "python node nodejs deno bun perl ruby php lua luajit pypy Rscript R osascript tclsh tsx groovy elixir "
+        "erl julia"
+    ),
     "interpreters:awk": "awk gawk mawk nawk",
     "find:find": "find gfind",
     "find:fd": "fd fdfind",

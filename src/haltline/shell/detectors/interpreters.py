@@ -99,16 +99,22 @@ _CODE = {
     "pypy": ("-c", "inline.python:judge"),
     "node": ("-e --eval -p --print -pe", "inline.scripts:javascript"),
     "bun": ("-e --eval -p --print", "inline.scripts:javascript"),
+    "tsx": ("-e --eval -p --print", "inline.scripts:javascript"),
     "deno": ("", "inline.scripts:javascript"),
     "perl": ("-e -E", "inline.scripts:perl"),
     "ruby": ("-e", "inline.scripts:ruby"),
     "php": ("-r -R -B -E", "inline.scripts:php"),
-    "lua": ("-e", "inline.scripts:other"),
-    "Rscript": ("-e", "inline.scripts:other"),
-    "osascript": ("-e", "inline.scripts:other"),
-    "tclsh": ("", "inline.scripts:other"),
+    "lua": ("-e", "inline.scripts:lua"),
+    "Rscript": ("-e", "inline.scripts:r"),
+    "R": ("-e", "inline.scripts:r"),
+    "osascript": ("-e", "inline.scripts:applescript"),
+    "groovy": ("-e", "inline.scripts:groovy"),
+    "elixir": ("-e --eval -r", "inline.scripts:elixir"),
+    "erl": ("-eval", "inline.scripts:elixir"),
+    "julia": ("-e -E --eval --print", "inline.scripts:julia"),
+    "tclsh": ("", "inline.scripts:tcl"),
 }
-_SAME = {"nodejs": "node"}
+_SAME = {"nodejs": "node", "ts-node": "tsx", "luajit": "lua"}
 _VALUES = {
     "python": Grammar("-c -m -W -X -Q"),
     "pypy": Grammar("-c -m -W -X"),
@@ -119,7 +125,13 @@ _VALUES = {
     "php": Grammar("-r -R -B -E -d -c -f"),
     "lua": Grammar("-e -l"),
     "Rscript": Grammar("-e"),
+    "R": Grammar("-e -f", joined=True),
     "osascript": Grammar("-e -l"),
+    "tsx": Grammar("-e -r --eval --require --import -p --print --tsconfig"),
+    "groovy": Grammar("-e -cp -classpath", joined=True),
+    "elixir": Grammar("-e -r -pa --eval --name --sname --cookie"),
+    "erl": Grammar("-eval -s -run -name -sname -pa", joined=True),
+    "julia": Grammar("-e -E -L -t -p --eval --print --project"),
 }
 
 
@@ -156,7 +168,7 @@ def _inline_code(
     if pieces:
         return "\n".join(pieces)
     for option, value in given:
-        if value is None and option in code_options and rest and name in ("node", "bun", "perl", "ruby"):
+        if value is None and option in code_options and rest and name in ("node", "bun", "tsx", "perl", "ruby"):
             return rest[0]
     return None
 
@@ -213,6 +225,7 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
 _AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]{0,300}\|\s*"((?:[^"\\]|\\.)*)"')
 _AWK_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AWK_JOINED = re.compile(r'(?<=[\w /.-])"[ \t]{1,8}"(?=[\w /.-])')  # strings that stand together are one
 _AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]{0,300}\|(?!\|)\s*[^"\s|]')
 
 
@@ -227,6 +240,7 @@ def awk(engine: Engine, call: Call) -> Flow | None:
         return None
     from haltline.shell.scanner import ansi_c  # noqa: PLC0415  loaded only where it is needed
 
+    program = _AWK_JOINED.sub("", program)
     for pattern in (_AWK_COMMAND, _AWK_PIPE):
         for match in pattern.finditer(program):
             text = next(group for group in match.groups() if group is not None)
