@@ -504,8 +504,7 @@ class Engine:
             return Flow(None, script.taints)
         match = _SHEBANG.match(script.text)
         interpreter = match[1] if match is not None else "sh"
-        inner = call.inner([interpreter, call.argv[0], *call.argv[1:]], call.argv[0])
-        return self.dispatch(inner)
+        return self.dispatch(call.inner([interpreter, call.argv[0], *call.argv[1:]], call.argv[0]))
 
     def by_pattern(self, call: Call, name: str, base: str) -> Flow:
         """Judge a command that is named by a file pattern: every program it may be."""
@@ -618,8 +617,23 @@ class Engine:
         taints = SECRET if is_credential(path) else 0
         if path == "/dev/null":
             return Flow("", 0)
-        text = self.read_file(path) if self.read_file is not None and known(path) else None
+        text = None
+        if self.read_file is not None and known(path):
+            place = self.located(path, call.environment)
+            if known(place):
+                text = self.read_file(place.replace("\x03", self.home or "~", 1))
         return Flow(text, taints, path)
+
+    def run_file(self, text: str, path: str, call: Call, environment: Environment) -> Flow:
+        """Judge a script's text; a script that runs itself again is judged once."""
+        place = "script " + self.located(path, call.environment)
+        if place in self.active:
+            return Flow(None, PIPED)
+        self.active.append(place)
+        try:
+            return self.run_text(text, call.inner([], call.argv[0]), environment)
+        finally:
+            self.active.pop()
 
     @staticmethod
     def located(path: str, environment: Environment) -> str:

@@ -38,6 +38,7 @@ _BY_FUNCTION = {
         "python node nodejs deno bun perl ruby php lua luajit pypy Rscript R osascript tclsh tsx groovy elixir "
         "erl julia"
     ),
+    "interpreters:project": "make gmake npm yarn pnpm bun just",
     "interpreters:awk": "awk gawk mawk nawk",
     "find:find": "find gfind",
     "find:fd": "fd fdfind",
@@ -94,6 +95,7 @@ TRIGGERS = {
     "detectors.builtins:unset": "(?!)",
     "detectors.builtins:make_temporary": "(?!)",
     "detectors.builtins:download": "(?!)",
+    "detectors.interpreters:project": "(?!)",
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
     "detectors.find:fd": r" -x| -X|--exec",

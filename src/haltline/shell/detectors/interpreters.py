@@ -69,8 +69,8 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
     if flow.text is not None and known(rest[0]):
         environment = Environment()
         environment.positional = rest[1:]
-        inner = call.inner([], call.argv[0])
-        return engine.run_text(flow.text, inner, environment)
+        environment.directory = call.environment.directory
+        return engine.run_file(flow.text, rest[0], call, environment)
     if call.appended and rest[0] == UNKNOWN:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     engine.unknown("script", rest[0], call)
@@ -93,6 +93,8 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
     inner.stdin = None
     return engine.run_text(stdin.text, inner, Environment())
 
+
+MAX_SCRIPT = 32 * 1024  # a longer file is as unknown as one that cannot be read
 
 _CODE = {
     "python": ("-c", "inline.python:judge"),
@@ -168,7 +170,12 @@ def _inline_code(
     if pieces:
         return "\n".join(pieces)
     for option, value in given:
-        if value is None and option in code_options and rest and name in ("node", "bun", "tsx", "perl", "ruby"):
+        if (
+            value is None
+            and option in code_options
+            and rest
+            and name in ("node", "bun", "tsx", "perl", "ruby")
+        ):
             return rest[0]
     return None
 
@@ -197,8 +204,14 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     known_script = engine.book.program(base)
     if known_script is not None and (known_script.has_rules or known_script.detectors):
         engine.dispatch(call.inner([base, *rest[1:]], call.argv[0]))
-    if flow.text is not None:
-        _judge(engine, call, judge, flow.text)
+    mark = "script " + engine.located(path, call.environment)
+    if flow.text is not None and len(flow.text) <= MAX_SCRIPT:
+        if mark not in engine.active:
+            engine.active.append(mark)
+            try:
+                _judge(engine, call, judge, flow.text)
+            finally:
+                engine.active.pop()
     else:
         if (call.appended and path == UNKNOWN) or "{}" in path:
             engine.report("interpreters.pipe-to-shell", call, call.argv[0])
@@ -220,6 +233,15 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
     else:
         engine.unknown("script", stdin.source or "code that flows in", call)
     return Flow(None, PIPED | stdin.taints)
+
+
+def project(engine: Engine, call: Call) -> Flow | None:
+    """`make`, `npm run`, `just` and their like run what the project's files say."""
+    if engine.read_file is None and not engine.files:
+        return None
+    from haltline.shell.inline.projects import TOOLS  # noqa: PLC0415  loaded only where it is needed
+
+    return TOOLS[call.argv[0].rpartition("/")[2]](engine, call)
 
 
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
@@ -244,7 +266,9 @@ def awk(engine: Engine, call: Call) -> Flow | None:
     for pattern in (_AWK_COMMAND, _AWK_PIPE):
         for match in pattern.finditer(program):
             text = next(group for group in match.groups() if group is not None)
-            engine.run_text(ansi_c(text), call.inner([], "awk"), Environment())
+            inner = call.inner([], "awk")
+            inner.stdin = Flow(None, PIPED) if pattern is _AWK_PIPE else Flow("")
+            engine.run_text(ansi_c(text), inner, Environment())
     if _AWK_DYNAMIC.search(_AWK_STRING.sub('""', program)):
         engine.report("interpreters.pipe-to-shell", call, "awk")
     return None

@@ -30,7 +30,9 @@ _AT_START = re.compile(
     r"|^[ \t]*\.(?:output|once|save|backup|clone|log|trace|dump)[ \t]+(?:main[ \t]+)?(?P<out>[^\s|;]+)",
     re.IGNORECASE | re.MULTILINE,
 )
-_AFTER_SEMICOLON = re.compile(r";[ \t]*(?:system[ \t]|\.(?:shell|system)\b)[ \t]*(?P<shell>[^\n]+)", re.IGNORECASE)
+_AFTER_SEMICOLON = re.compile(
+    r";[ \t]*(?:system[ \t]|\.(?:shell|system)\b)[ \t]*(?P<shell>[^\n]+)", re.IGNORECASE
+)
 _RUN_LITERAL = re.compile(r"'((?:drop|truncate|delete|alter|update|revoke)\b(?:[^']|'')*)'", re.IGNORECASE)
 
 

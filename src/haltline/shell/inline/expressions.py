@@ -46,11 +46,21 @@ _TEMPORARY = re.compile(
     r"(?:require\(['\"](?:node:)?os['\"]\)\.|os\.|fs\.)?(?:tmpdir\(\)|mkdtempSync\([^()]{0,200}(?:\([^()]{0,80}\))?[^()]{0,80}\))"
     r"|Dir\.(?:tmpdir|mktmpdir)\b|sys_get_temp_dir\(\)|tempdir\(\)|tempfile\(\)|os\.tmpname\(\)|System\.tmp_dir!?(?:\(\))?"
 )
-_HERE = re.compile(r"process\.cwd\(\)|Dir\.pwd\b|getcwd\(\)|getwd\(\)|__dirname\b|__DIR__\b|import\.meta\.dirname\b")
-_FOUND = re.compile(r"(?:Dir(?:\.glob)?|glob(?:Sync|\.sync)?|File::Glob::bsd_glob|bsd_glob|Path\.wildcard|list\.files)\s*[(\[]?")
-_JOINS = re.compile(r"(?:path\.(?:posix\.)?(?:join|resolve|normalize)|join|File\.(?:join|expand_path)|Path\.(?:join|expand)|file\.path|joinpath|path\.expand|normalizePath)\Z")
-_SAME = re.compile(r"(?:String|new|File|Pathname\.new|Path|URI|fileURLToPath|realpath|escapeshellcmd|trim|Regexp\.escape|to_charlist)\Z")
-_DECODES = re.compile(r"(?:atob|base64_decode|Base64\.(?:strict_|urlsafe_)?decode64|Base\.decode64!|decode_base64|Buffer\.from)\Z")
+_HERE = re.compile(
+    r"process\.cwd\(\)|Dir\.pwd\b|getcwd\(\)|getwd\(\)|__dirname\b|__DIR__\b|import\.meta\.dirname\b"
+)
+_FOUND = re.compile(
+    r"(?:Dir(?:\.glob)?|glob(?:Sync|\.sync)?|File::Glob::bsd_glob|bsd_glob|Path\.wildcard|list\.files)\s*[(\[]?"
+)
+_JOINS = re.compile(
+    r"(?:path\.(?:posix\.)?(?:join|resolve|normalize)|join|File\.(?:join|expand_path)|Path\.(?:join|expand)|file\.path|joinpath|path\.expand|normalizePath)\Z"
+)
+_SAME = re.compile(
+    r"(?:String|new|File|Pathname\.new|Path|URI|fileURLToPath|realpath|escapeshellcmd|trim|Regexp\.escape|to_charlist)\Z"
+)
+_DECODES = re.compile(
+    r"(?:atob|base64_decode|Base64\.(?:strict_|urlsafe_)?decode64|Base\.decode64!|decode_base64|Buffer\.from)\Z"
+)
 _LISTS = re.compile(r"(?:c|array|list|List\.of|Arrays\.asList)\Z")
 _TAIL = re.compile(
     r"\s*(?:\?\.|\.|->)\s*(?:toString|trim|toLowerCase|strip|chomp|to_s|freeze|decode|unpack1?|flat|slice|each|forEach|map|split|join|execute|reverse|repeat)\b"
@@ -185,7 +195,13 @@ class Expressions:
         for start, text in self.source.texts.items() if '"' in code else ():
             if position <= start < position + len(code) and len(text.value) < 40:  # noqa: PLR2004  names are short
                 begin = start - position
-                code = code[:begin] + "'" + text.value.ljust(text.end - start - 2) + "'" + code[begin + text.end - start :]
+                code = (
+                    code[:begin]
+                    + "'"
+                    + text.value.ljust(text.end - start - 2)
+                    + "'"
+                    + code[begin + text.end - start :]
+                )
         return code
 
     def named(self, name: str, position: int, depth: int) -> tuple[Value, int]:
@@ -237,7 +253,11 @@ class Expressions:
 
     def literal(self, text: Text) -> Value:
         """Return a string's value."""
-        value = filled(text, self.source.language, self.known_texts(), UNKNOWN) if text.quote in '"`' else text.value
+        value = (
+            filled(text, self.source.language, self.known_texts(), UNKNOWN)
+            if text.quote in '"`'
+            else text.value
+        )
         if text.kind == "words":
             return list(value.split()[:MAX_ARGUMENTS])
         return value
@@ -261,7 +281,13 @@ def _called(name: str, values: list[Value]) -> Value:
         return _decoded(first, "hex" if values[1:] == ["hex"] else "base64")
     if _JOINS.search(last):
         parts = [value if isinstance(value, str) else UNKNOWN for value in values]
-        return "/".join(part.rstrip("/") if index < len(parts) - 1 and part != "/" else part for index, part in enumerate(parts)).replace("//", "/") or None
+        return (
+            "/".join(
+                part.rstrip("/") if index < len(parts) - 1 and part != "/" else part
+                for index, part in enumerate(parts)
+            ).replace("//", "/")
+            or None
+        )
     if _LISTS.search(last):
         return values
     return first if _SAME.search(last) else None
@@ -270,10 +296,18 @@ def _called(name: str, values: list[Value]) -> Value:
 def _applied(method: str, value: Value, values: list[Value]) -> Value:
     first = values[0] if values else None
     if method == "split":
-        return list(value.split(first or None)[:MAX_ARGUMENTS]) if isinstance(value, str) and isinstance(first, str | None) else None
+        return (
+            list(value.split(first or None)[:MAX_ARGUMENTS])
+            if isinstance(value, str) and isinstance(first, str | None)
+            else None
+        )
     if method == "join":
         glue = first if isinstance(first, str) else ","
-        return glue.join(v if isinstance(v, str) else UNKNOWN for v in value) if isinstance(value, list) else value
+        return (
+            glue.join(v if isinstance(v, str) else UNKNOWN for v in value)
+            if isinstance(value, list)
+            else value
+        )
     if method == "reverse":
         return value[::-1] if value is not None else None
     return value
@@ -283,7 +317,11 @@ def _decoded(value: Value, coding: str) -> str | None:
     if not isinstance(value, str):
         return None
     try:
-        raw = bytes.fromhex(value) if coding == "hex" else base64.b64decode("".join(value.split()) + "=" * (-len(value) % 4))
+        raw = (
+            bytes.fromhex(value)
+            if coding == "hex"
+            else base64.b64decode("".join(value.split()) + "=" * (-len(value) % 4))
+        )
     except (ValueError, binascii.Error):
         return None
     return raw.decode("utf-8", "replace")

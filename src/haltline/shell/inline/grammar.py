@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MAX_LENGTH = 2048  # measured: a statement of this length takes about 10 ms, and time grows with length
-MAX_QUESTIONS = 16  # for one text of SQL, counted by the caller's budget
 
 _unset = object()
 _module: Any = _unset
@@ -43,6 +42,12 @@ def load() -> ModuleType | None:
     return found
 
 
+def forget() -> None:
+    """Look for `sqlglot` anew at the next question."""
+    global _module  # noqa: PLW0603  loaded once
+    _module = _unset
+
+
 def findings(text: str, dialect: str | None) -> list[tuple[str, list[str]]]:
     """Return what a statement would lose, as rule names with the tables; nothing where the parser has no answer."""
     if len(text) > MAX_LENGTH:
@@ -54,36 +59,38 @@ def findings(text: str, dialect: str | None) -> list[tuple[str, list[str]]]:
     _parsing.add(me)
     try:
         trees = sqlglot.parse(text, read=dialect)
-        return [found for tree in trees if tree is not None for found in _lost(sqlglot, tree)]
+        return [found for tree in trees if tree is not None for found in _lost(sqlglot, tree, dialect)]
     except Exception:  # noqa: BLE001  a third party's parser on hostile text: the words are judged without it
         return []
     finally:
         _parsing.discard(me)
 
 
-def _lost(sqlglot: ModuleType, tree: Any) -> list[tuple[str, list[str]]]:
+def _lost(sqlglot: ModuleType, tree: Any, dialect: str | None) -> list[tuple[str, list[str]]]:
     expressions = sqlglot.exp
     result: list[tuple[str, list[str]]] = []
-    kinds = (expressions.Delete, expressions.Update, expressions.Drop, expressions.TruncateTable, expressions.When)
+    kinds = (expressions.Delete, expressions.Update, expressions.Drop, expressions.TruncateTable)
     for node in tree.find_all(*kinds):
         if isinstance(node, (expressions.Delete, expressions.Update)):
             where = node.args.get("where")
             if where is not None and not _always(expressions, where.this):
                 continue
-            if where is None and (node.args.get("limit") or node.args.get("using") or node.args.get("from_")):
+            if where is None and (node.args.get("limit") or node.find(expressions.Join)):
                 continue
             name = "delete-all" if isinstance(node, expressions.Delete) else "update-all"
-            result.append((name, _tables(expressions, node.args.get("this"))))
+            result.append((name, _tables(expressions, node.args.get("this"), dialect)))
         elif isinstance(node, expressions.Drop):
-            if not node.args.get("temporary") and isinstance(node.parent, type(None)):
-                result.append(("drop", _tables(expressions, node)))
+            if not node.args.get("temporary"):
+                result.append(("drop", _tables(expressions, node, dialect)))
         elif isinstance(node, expressions.TruncateTable):
-            result.append(("truncate", _tables(expressions, node)))
+            result.append(("truncate", _tables(expressions, node, dialect)))
     return result
 
 
-def _tables(expressions: Any, node: Any) -> list[str]:
-    return [] if node is None else [table.sql() for table in node.find_all(expressions.Table)][:8]
+def _tables(expressions: Any, node: Any, dialect: str | None) -> list[str]:
+    return (
+        [] if node is None else [table.sql(dialect=dialect) for table in node.find_all(expressions.Table)][:8]
+    )
 
 
 def _always(expressions: Any, condition: Any) -> bool:

@@ -24,7 +24,9 @@ _C_COMMENT = r"/\*.*?(?:\*/|\Z)|//[^\n]*"
 _HASH = r"(?<![$&\\])#(?!\{)[^\n]*"
 _REGEX = r"(?<=[(,=:\[!&|?{};~\n])[ \t]{0,4}/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.){0,200}\])+/[a-z]*"
 
-_BRACKETED = r"\{[^}]*(?:\}|\Z)|\([^)]*(?:\)|\Z)|\[[^\]]*(?:\]|\Z)|<[^>]*(?:>|\Z)|\|[^|]*(?:\||\Z)|![^!]*(?:!|\Z)"
+_BRACKETED = (
+    r"\{[^}]*(?:\}|\Z)|\([^)]*(?:\)|\Z)|\[[^\]]*(?:\]|\Z)|<[^>]*(?:>|\Z)|\|[^|]*(?:\||\Z)|![^!]*(?:!|\Z)"
+)
 _SLASHED = r"/[^/]*(?:/|\Z)|#[^#]*(?:#|\Z)|~[^~]*(?:~|\Z)"
 
 _LEXICAL: dict[str, tuple[str, str]] = {
@@ -52,7 +54,10 @@ _compiled: dict[str, re.Pattern[str]] = {}
 
 _INTERPOLATED = {
     "javascript": ("`", re.compile(r"\$\{([^{}]*)\}")),
-    "perl": ('"`', re.compile(r"[$@](?:\{\s*(\w+)\s*\}|(\w+)(?:->)?(?:\[[^\]\s]{0,40}\]|\{[^}\s]{0,40}\})?)")),
+    "perl": (
+        '"`',
+        re.compile(r"[$@](?:\{\s*(\w+)\s*\}|(\w+)(?:->)?(?:\[[^\]\s]{0,40}\]|\{[^}\s]{0,40}\})?)"),
+    ),
     "ruby": ('"`', re.compile(r"#\{([^{}]*)\}")),
     "elixir": ('"', re.compile(r"#\{([^{}]*)\}")),
     "php": ('"`', re.compile(r"\{?\$(\w+)(?:\[[^\]\s]{0,40}\])?\}?")),
@@ -136,14 +141,22 @@ def _text(lexeme: str, start: int, end: int, language: str) -> Text:
     value = lexeme[begin : max(begin, len(lexeme) - len(opener))]
     quote = opener[0]
     if match is not None and (match[1] is not None or match[2] is not None):
-        quote = '"' if letter in ("q", "Q", "x", "W", "") and not (letter == "q" and language == "ruby") else "'"
+        quote = (
+            '"' if letter in ("q", "Q", "x", "W", "") and not (letter == "q" and language == "ruby") else "'"
+        )
         if language == "perl" and letter == "":
             quote = "'"
     kind = _KINDS.get(letter, "text")
     if quote == "`" and language in _COMMAND_BACKTICK:
         kind = "command"
     raw = quote == "'" and language in ("perl", "ruby", "php") or opener == "[["
-    return Text(start, end, kind, re.sub(r"\\(['\\])", r"\1", value) if raw else ansi_c(value.replace('\\"', '"')), quote)
+    return Text(
+        start,
+        end,
+        kind,
+        re.sub(r"\\(['\\])", r"\1", value) if raw else ansi_c(value.replace('\\"', '"')),
+        quote,
+    )
 
 
 def interpolations(text: Text, language: str) -> list[tuple[int, int, str]]:

@@ -38,7 +38,9 @@ _RUN = word_set(
 )
 _TREE = word_set("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash")
 _ONE = word_set("os.remove os.unlink os.rmdir os.removedirs posix.unlink posix.remove")
-_EVALUATE = word_set("eval exec compile builtins.eval builtins.exec builtins.compile code.interact runpy.run_path")
+_EVALUATE = word_set(
+    "eval exec compile builtins.eval builtins.exec builtins.compile code.interact runpy.run_path"
+)
 _LISTING = ("glob", "listdir", "walk(", "iterdir", "scandir")
 _OPEN = word_set("open io.open codecs.open builtins.open")
 _SEND = re.compile(
@@ -106,9 +108,15 @@ def judge(engine: Engine, call: Call, code: str) -> None:
 def _reverse_shell(code: str) -> bool:
     if "socket" in code and "pty.spawn" in code:
         return True
-    return "socket" in code and ".connect" in code and any(
-        name in code for name in ("dup2", "pty.spawn", "/bin/sh", "/bin/bash", "subprocess", "os.popen", "cmd.exe")
-    ) and any(name in code for name in ("recv", "dup2", "fileno", "makefile"))
+    return (
+        "socket" in code
+        and ".connect" in code
+        and any(
+            name in code
+            for name in ("dup2", "pty.spawn", "/bin/sh", "/bin/bash", "subprocess", "os.popen", "cmd.exe")
+        )
+        and any(name in code for name in ("recv", "dup2", "fileno", "makefile"))
+    )
 
 
 _PRINT = re.compile(r"^([ \t]*)(print|exec)[ \t]+(?![=(.,])(?:>>[^,\n]+,)?([^\n;#]+)", re.MULTILINE)
@@ -300,8 +308,12 @@ class _Visitor:
         elif name in _OPEN or name in ("os.open", "posix.open"):
             self.open(node, name, values.value(first) if first is not None else None)
         elif name.endswith((".write_text", ".write_bytes", ".open", ".read_text", ".read_bytes", ".touch")):
-            self.open(node, name, values.value(node.func.value) if isinstance(node.func, ast.Attribute) else None)
-        elif name.endswith((".execute", ".executescript", ".executemany", ".exec_driver_sql", ".sql", ".raw")):
+            self.open(
+                node, name, values.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+            )
+        elif name.endswith(
+            (".execute", ".executescript", ".executemany", ".exec_driver_sql", ".sql", ".raw")
+        ):
             self.statements(values.value(first) if first is not None else None)
         elif name in _EQUIVALENTS:
             self.equivalent(name, _EQUIVALENTS[name], node)
@@ -314,7 +326,7 @@ class _Visitor:
 
     def other(self, name: str, node: ast.Call) -> None:
         """Judge calls that are told by how their name ends, and functions of the text itself."""
-        function = self.values.functions.get(name)
+        function = node.func if isinstance(node.func, ast.Lambda) else self.values.functions.get(name)
         if function is not None and name not in self.active and len(self.active) < MAX_DEPTH:
             self.enter(name, function, node)
             return
@@ -323,7 +335,8 @@ class _Visitor:
                 self.engine.report("credentials.environment", self.call)
             return
         if _SEND.search(name) and any(
-            self.values.taint(argument) & SECRET for argument in (*node.args, *(k.value for k in node.keywords))
+            self.values.taint(argument) & SECRET
+            for argument in (*node.args, *(k.value for k in node.keywords))
         ):
             self.found = True
             self.engine.report("credentials.send", self.call, name)
@@ -339,7 +352,9 @@ class _Visitor:
         suffix = "." + name.rpartition(".")[2]
         if suffix in _METHODS and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
             holder = self.values.value(node.func.value)
-            if isinstance(holder, str) and ("/" in holder or HOME in holder or "Path" in ast.dump(node.func)[:2000]):
+            if isinstance(holder, str) and (
+                "/" in holder or HOME in holder or "Path" in ast.dump(node.func)[:2000]
+            ):
                 self.equivalent(suffix, _METHODS[suffix], node)
 
     def enter(
@@ -399,7 +414,9 @@ class _Visitor:
 
         path = path_of(value)
         method = name.rpartition(".")[2]
-        position = 0 if isinstance(node.func, ast.Attribute) and name not in _OPEN and name != "os.open" else 1
+        position = (
+            0 if isinstance(node.func, ast.Attribute) and name not in _OPEN and name != "os.open" else 1
+        )
         if name == "os.open":
             flags = ast.dump(node.args[1]) if len(node.args) > 1 else ""
             mode = "w" if "O_TRUNC" in flags or "O_WRONLY" in flags or "O_RDWR" in flags else "r"
@@ -438,7 +455,11 @@ class _Visitor:
                 if isinstance(value, int):
                     value = format(value, "o") if name in _MODE else str(value)
             words.append(value)
-        if any(isinstance(word, str) and known(word) for word in words[1:] if word not in ("-s", "-r", "-9", "--")):
+        if any(
+            isinstance(word, str) and known(word)
+            for word in words[1:]
+            if word not in ("-s", "-r", "-9", "--")
+        ):
             self.dispatch(words)
 
     # What is run

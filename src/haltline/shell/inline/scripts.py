@@ -113,12 +113,23 @@ _CALLS: dict[str, dict[str, str]] = {
         "copy": "File.cp!|File.cp_r!|File.cp",
         "evaluate": "Code.eval_string",
     },
-    "julia": {"delete": "rm", "write": "write", "open": "open", "move": "mv", "copy": "cp", "evaluate": "include_string"},
+    "julia": {
+        "delete": "rm",
+        "write": "write",
+        "open": "open",
+        "move": "mv",
+        "copy": "cp",
+        "evaluate": "include_string",
+    },
     "tcl": {},
 }
-_TREES = re.compile(r"rm_r|rmtree|tree|rimraf|empty|rm_rf|remove_dir|remove_entry|removeSync|trash|deleteDir|dir_delete|fse?\.remove|deleteSync")
+_TREES = re.compile(
+    r"rm_r|rmtree|tree|rimraf|empty|rm_rf|remove_dir|remove_entry|removeSync|trash|deleteDir|dir_delete|fse?\.remove|deleteSync"
+)
 _RECURSIVE = re.compile(r"recursive\s*[:=]+>?\s*(?:true|TRUE|1|!0)|:recursive|recurse")
-_BEFORE_EXEC = re.compile(r"(?:child_process|\bcp|proc|childProcess|require\(\"[^\"]*\"\)|shell|shelljs|sh|execa|\))\s*\??\.\s*\Z")
+_BEFORE_EXEC = re.compile(
+    r"(?:child_process|\bcp|proc|childProcess|require\(\"[^\"]*\"\)|shell|shelljs|sh|execa|\))\s*\??\.\s*\Z"
+)
 _METHOD = re.compile(r"\??\.\s*\Z|->\s*\Z|::\s*\Z")
 _SPECIFIC = re.compile(r"[A-Z._]|Sync")
 _BOUND = {
@@ -140,17 +151,32 @@ _LOOPS = {
     "ruby": re.compile(r"\bfor\s+(\w+)\s+in\b"),
     "r": re.compile(r"for\s*\(\s*(\w+)\s+in\b"),
 }
-_EACH = re.compile(r"\.\s*(?:each|forEach|map|each_entry|reverse_each)\s*(?:\{\s*\|\s*(\w+)|do\s*\|\s*(\w+)|\(\s*(?:async\s*)?\(?\s*(\w+)|\(\s*&\s*(?=\"))")
+_EACH = re.compile(
+    r"\.\s*(?:each|forEach|map|each_entry|reverse_each)\s*(?:\{\s*\|\s*(\w+)|do\s*\|\s*(\w+)|\(\s*(?:async\s*)?\(?\s*(\w+)|\(\s*&\s*(?=\"))"
+)
+# `{execSync: run} = …`, `import {execSync as run}`, `run = cp.execSync`
+_ALIAS = re.compile(
+    r"[{,]\s*(\w+)\s*:\s*(\w+)(?=[\s\w:,]{0,200}\}\s*=)|[{,]\s*(\w+)\s+as\s+(\w+)"
+    r"|(?<![\w.])(\w+)\s*=\s*(?:[\w$]+(?:\(\"[^\"]{0,40}\"\))?\.){1,3}(\w+)\s*(?=[;,\n]|\Z)"
+)
 _CONNECTS = re.compile(
-    r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket|\bSocket\b|new net", re.IGNORECASE
+    r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket|\bSocket\b|new net",
+    re.IGNORECASE,
 )
 _SHELL_PATH = re.compile(r"/bin/(?:ba|z|da|k)?sh\b|cmd\.exe|powershell")
 _ENVIRONMENT = re.compile(
     r"process\.env(?!\s*(?:\.\w|\[|\?\.))|\bENV\b(?:\.to_h|\.to_a|\.inspect)|\bENV\b\s*[,)]|%ENV|\$_ENV\b(?!\[)|getenv\(\s*\)|Sys\.getenv\(\s*\)"
 )
-_FETCHES = re.compile(r"\bfetch\s*\(|https?\.get\s*\(|URI\.open|open-uri|LWP|Net::HTTP|\bcurl_exec\b|file_get_contents\s*\(\s*\"|axios|source\(\"|socket\.http|\bHTTParty\b")
-_EVALUATES = re.compile(r"(?<![\w.$])(?:eval|Function|instance_eval|loadstring|load|Code\.eval_string)\b|\bvm\.run\w+|\beval\s*\(")
-_BRACKETED = re.compile(r"(?:\?\.)?\[\s*((?:'[\w:]{1,40}'|\"[\w:]{1,40}\"|`[\w:]{1,40}`)(?:\s*\+\s*(?:'[\w:]{0,40}'|\"[\w:]{0,40}\"|`[\w:]{0,40}`)){0,8})\s*\]")
+_FETCHES = re.compile(
+    r"\bfetch\s*\(|https?\.get\s*\(|URI\.open|open-uri|LWP|Net::HTTP|\bcurl_exec\b|file_get_contents\s*\(\s*\"|axios|source\(\"|socket\.http|\bHTTParty\b"
+)
+_REQUIRES_HTTP = re.compile(r"(?:require|import)\s*\(?\s*['\"`](?:node:)?https?['\"`]")
+_EVALUATES = re.compile(
+    r"(?<![\w.$])(?:eval|Function|instance_eval|loadstring|load|Code\.eval_string)\b|\bvm\.run\w+|\beval\s*\("
+)
+_BRACKETED = re.compile(
+    r"(?:\?\.)?\[\s*((?:'[\w:]{1,40}'|\"[\w:]{1,40}\"|`[\w:]{1,40}`)(?:\s*\+\s*(?:'[\w:]{0,40}'|\"[\w:]{0,40}\"|`[\w:]{0,40}`)){0,8})\s*\]"
+)
 _TAGGED = re.compile(r"(?<![\w])(?:\$|Bun\.\$|zx\.\$|sh|run)\s*(?=\")")
 _EXECUTED = re.compile(r"\s*\.\s*(?:execute|waitForProcessOutput)\s*\(")
 _TCL = re.compile(r"(?:^|[;\[{\n])\s*(exec|file\s+delete)\s+([^\n;\]}]*)")
@@ -231,7 +257,7 @@ def judge(engine: Engine, call: Call, code: str, language: str, depth: int = 0) 
     source = lexed(code, language)
     if _CONNECTS.search(source.code) and (_SHELL_PATH.search(code) is not None):
         engine.report("machine.reverse-shell", call)
-    if _FETCHES.search(source.code) and _EVALUATES.search(source.code):
+    if (_FETCHES.search(source.code) or _REQUIRES_HTTP.search(code)) and _EVALUATES.search(source.code):
         engine.report("interpreters.network-code", call)
     _Judge(engine, call, code, source, depth).run()
 
@@ -257,6 +283,8 @@ class _Judge:
         if pattern is not None:
             for match in islice(pattern.finditer(code), MAX_CALLS):
                 self.found(match.lastgroup or "", match)
+        for match in islice(_ALIAS.finditer(code), MAX_CALLS):
+            self.alias(match[1] or match[3] or match[6], match[2] or match[4] or match[5])
         for match in islice(_TAGGED.finditer(code) if language == "javascript" else (), MAX_CALLS):
             text = self.source.texts.get(match.end())
             if text is not None and text.quote == "`":
@@ -276,6 +304,19 @@ class _Judge:
                 start = code.rfind("[", max(0, match.start() - 400), match.start())
                 if start >= 0:
                     self.dispatch(self.expressions.bracket(start, 0)[0])
+
+    def alias(self, name: str, alias: str) -> None:
+        """Judge the calls of a function under the other name that the script gives it."""
+        kind = next(
+            (k for k, names in _CALLS[self.source.language].items() if name in names.split("|")), None
+        )
+        if kind is None or name == alias:
+            return
+        calls = re.compile(rf"(?<![\w$.]){re.escape(alias)}(?=\s*\()")
+        for match in islice(calls.finditer(self.source.code), MAX_CALLS // 4):
+            self.engine.charge(1)
+            values, end = self.expressions.arguments(match.end())
+            getattr(self, "do_" + kind)(name, values, self.source.code[match.end() : end + 80], match)
 
     def bind(self) -> None:
         """Remember what names are assigned, and what loops run over."""
@@ -333,9 +374,15 @@ class _Judge:
         if not _METHOD.search(before):
             return self.source.language == "javascript" and name == "exec" and "child_process" not in self.raw
         if self.source.language != "javascript":
-            return kind not in ("file", "send") and before.rstrip()[-2:] in ("->",) or (
-                before.endswith(".") and "." not in name and self.source.language in ("ruby", "elixir", "lua", "r", "julia", "php")
-                and not re.search(r"(?:Kernel|FileUtils|Process)\.\Z", before)
+            return (
+                kind not in ("file", "send")
+                and before.rstrip()[-2:] in ("->",)
+                or (
+                    before.endswith(".")
+                    and "." not in name
+                    and self.source.language in ("ruby", "elixir", "lua", "r", "julia", "php")
+                    and not re.search(r"(?:Kernel|FileUtils|Process)\.\Z", before)
+                )
             )
         if name == "exec":
             holder = re.search(r"([\w$]+)\s*\??\.\s*\Z", before)
@@ -344,7 +391,9 @@ class _Judge:
                 self.raw,
             ):
                 return False
-            return not _BEFORE_EXEC.search(before) or ("child_process" not in self.raw and "shell" not in self.raw)
+            return not _BEFORE_EXEC.search(before) or (
+                "child_process" not in self.raw and "shell" not in self.raw
+            )
         return kind == "evaluate"
 
     # What calls do
@@ -467,7 +516,12 @@ class _Judge:
         """Rights that are changed: the mode comes first."""
         number = re.match(r"\s*\(?\s*0?o?([0-7]{3,4})\b", region)
         mode = number[1] if number is not None else None
-        paths = [item for value in values for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
+        paths = [
+            item
+            for value in values
+            for item in (value if isinstance(value, list) else [value])
+            if isinstance(item, str)
+        ]
         if paths:
             options = ["-R"] if name.endswith("_R") else []
             self.dispatch(["chown" if "chown" in name else "chmod", *options, mode, *paths])
@@ -486,7 +540,9 @@ class _Judge:
 
         stop = match.end() + len(region)
         holds = any(
-            is_credential(text.value) for start, text in self.source.texts.items() if match.end() <= start < stop
+            is_credential(text.value)
+            for start, text in self.source.texts.items()
+            if match.end() <= start < stop
         )
         if holds or _ENVIRONMENT.search(region):
             self.engine.report("credentials.send", self.call, name)
@@ -559,7 +615,11 @@ def _pattern(language: str) -> re.Pattern[str] | None:
             for kind, names in calls.items()
         )
         lookbehind = r"(?<![\w$@%&>])" if language in ("perl", "php") else r"(?<![\w$])"
-        opening = r"(?=\s*\()" if language in ("javascript", "php", "r", "julia", "groovy") else r"(?![\w:=]|\s*=[^~]|\s*=>)"
+        opening = (
+            r"(?=\s*\()"
+            if language in ("javascript", "php", "r", "julia", "groovy")
+            else r"(?![\w:=]|\s*=[^~]|\s*=>)"
+        )
         if language == "lua":
             opening = r"(?=\s*[(\"])"
         found = _compiled[language] = re.compile(f"{lookbehind}(?:{'|'.join(groups)}){opening}")

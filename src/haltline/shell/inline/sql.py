@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_STATEMENTS = 5000
 MAX_DEPTH = 3
+MAX_QUESTIONS = 16  # statements of one text that the parser is asked about
 
 DIALECTS = {
     "psql": "postgres", "pgcli": "postgres", "cockroach": "postgres", "mysql": "mysql", "mariadb": "mysql",
@@ -56,10 +57,14 @@ _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIS
 _NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
 _ENDS = word_set("RETURNING ORDER LIMIT GROUP OPTION OUTPUT SETTINGS")
 _POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
-_NOISE = word_set("IF EXISTS ONLY CONCURRENTLY TEMPORARY TEMP LOW_PRIORITY IGNORE QUICK TOP FROM INTO TABLE VIEW BY")
+_NOISE = word_set(
+    "IF EXISTS ONLY CONCURRENTLY TEMPORARY TEMP LOW_PRIORITY IGNORE QUICK TOP FROM INTO TABLE VIEW BY"
+)
 _BODIES = word_set("PROCEDURE FUNCTION TRIGGER EVENT PROC RULE POLICY PACKAGE")
 _SERVER_PROGRAM = word_set("XP_CMDSHELL SP_OACREATE SYS_EXEC SYS_EVAL DBMS_SCHEDULER")
-_SERVER_FILE = word_set("PG_READ_FILE PG_READ_BINARY_FILE LO_IMPORT LO_EXPORT PG_LS_DIR LOAD_FILE DUMPFILE OUTFILE")
+_SERVER_FILE = word_set(
+    "PG_READ_FILE PG_READ_BINARY_FILE LO_IMPORT LO_EXPORT PG_LS_DIR LOAD_FILE DUMPFILE OUTFILE"
+)
 _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
@@ -130,7 +135,13 @@ def _separates(lexeme: str) -> bool:
 def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
     """Report what the SQL in a text would destroy or change, and the shell commands that it holds."""
     if _MATTERS.search(text) is None:
-        engine.effect("read" if re.match(r"[\s(]*(?:select|show|explain|desc|pragma|values|with)\b", text, re.IGNORECASE) else "write", None, call)
+        engine.effect(
+            "read"
+            if re.match(r"[\s(]*(?:select|show|explain|desc|pragma|values|with)\b", text, re.IGNORECASE)
+            else "write",
+            None,
+            call,
+        )
         return
     from haltline.shell.inline import clients  # noqa: PLC0415  loaded only where it is needed
 
@@ -157,7 +168,7 @@ def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | 
 class _Reader:
     """Judges the statements of one text in order."""
 
-    __slots__ = ("call", "depth", "dialect", "engine", "temporary", "text")
+    __slots__ = ("call", "depth", "dialect", "engine", "questions", "temporary", "text")
 
     def __init__(self, engine: Engine, call: Call, text: str, dialect: str | None, depth: int) -> None:
         self.engine = engine
@@ -165,6 +176,7 @@ class _Reader:
         self.text = text
         self.dialect = dialect
         self.depth = depth
+        self.questions = 0
         self.temporary: set[str] = set()
 
     def judge(self, statement: Statement) -> None:
@@ -183,9 +195,10 @@ class _Reader:
             finding = _finding(part)
             if finding is not None:
                 targets = _targets(part)
-                if targets and all(self.is_temporary(target) for target in targets):
-                    continue
                 found = True
+                if targets and all(self.is_temporary(target) for target in targets):
+                    self.engine.effect("write", targets[0], self.call)
+                    continue
                 self.engine.report("databases." + finding, self.call, _named(part, targets))
         for word in words:
             if word in _SERVER_PROGRAM:
@@ -201,6 +214,10 @@ class _Reader:
         """Ask the grammar about a statement that the words alone do not settle."""
         if not _in_doubt(statement.words):
             return
+        self.questions += 1
+        if self.questions > MAX_QUESTIONS:
+            return
+        self.engine.charge(1 + (statement.end - statement.start) // 16)
         for finding, targets in grammar.findings(self.text[statement.start : statement.end], self.dialect):
             if not targets or not all(self.is_temporary(target.upper()) for target in targets):
                 verb = {"delete-all": "DELETE FROM", "update-all": "UPDATE"}.get(finding, finding.upper())
@@ -238,7 +255,9 @@ class _Reader:
                 waiting -= 1
         for index, word in enumerate(words):
             if word == "PROGRAM" and index and words[index - 1] in ("TO", "FROM") and words[0] == "COPY":
-                self.engine.report("interpreters.server-program", self.call, " ".join(words[index + 1 : index + 2])[1:])
+                self.engine.report(
+                    "interpreters.server-program", self.call, " ".join(words[index + 1 : index + 2])[1:]
+                )
                 if words[index + 1 : index + 2]:
                     self.engine.run_text(words[index + 1][1:], self.call.inner([], "sql"))
 
@@ -270,7 +289,11 @@ def _parts(words: list[str]) -> list[list[str]]:
             (word == "DELETE" and (after == "FROM" or before == "ANALYZE"))
             or (word == "DROP" and after in _STRONG and words[0] not in ("ALTER", "GRANT", "REVOKE"))
             or (word == "TRUNCATE" and (after == "TABLE" or before in ("BEGIN", "THEN", "ELSE", "ANALYZE")))
-            or (word == "UPDATE" and before not in ("DO", "FOR", "ON", "THEN", "OR", "KEY", ",", "BEFORE", "AFTER", "GRANT") and "SET" in words[i + 1 : i + 8])
+            or (
+                word == "UPDATE"
+                and before not in ("DO", "FOR", "ON", "THEN", "OR", "KEY", ",", "BEFORE", "AFTER", "GRANT")
+                and "SET" in words[i + 1 : i + 8]
+            )
             or before in ("BEGIN", "ELSE", "LOOP")
         ):
             starts.append(i)
@@ -294,7 +317,25 @@ def _bracket_end(words: list[str]) -> list[str]:
 
 
 def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case for each kind of statement
-    while words and words[0] in ("EXPLAIN", "(", "BEGIN", "ANALYZE", "DESCRIBE", "DESC", "VERBOSE", ")", ",", "FORMAT", "ELSE", "THEN") and len(words) > 1:
+    while (
+        words
+        and words[0]
+        in (
+            "EXPLAIN",
+            "(",
+            "BEGIN",
+            "ANALYZE",
+            "DESCRIBE",
+            "DESC",
+            "VERBOSE",
+            ")",
+            ",",
+            "FORMAT",
+            "ELSE",
+            "THEN",
+        )
+        and len(words) > 1
+    ):
         words = words[1:]
     if not words:
         return None
@@ -332,7 +373,9 @@ def _altered(words: list[str]) -> str | None:
         if word == "DROP" and words[index + 1 : index + 2] and words[index + 1] not in _NOT_LOST:
             return "alter-drop"
         if word in ("DELETE", "UPDATE") and "WHERE" in words[index:] and words[index - 1 : index] != ["ON"]:
-            return ("delete-all" if word == "DELETE" else "update-all") if _unfiltered(words[index:]) else None
+            return (
+                ("delete-all" if word == "DELETE" else "update-all") if _unfiltered(words[index:]) else None
+            )
     return None
 
 
@@ -383,7 +426,9 @@ def _always(words: list[str], depth: int) -> bool:  # noqa: C901  one case for e
     if words[0] == "NOT":
         return words[1:] in (["FALSE"], ["0"]) or (words[1:2] == ["("] and words[2:-1] in (["FALSE"], ["0"]))
     if len(words) == 1:
-        return words[0] == "TRUE" or (words[0][0].isdigit() and words[0].strip("0.") != "") or words[0] == "'t"
+        return (
+            words[0] == "TRUE" or (words[0][0].isdigit() and words[0].strip("0.") != "") or words[0] == "'t"
+        )
     if words[1:] in (["=", "TRUE"], ["IS", "TRUE"]):
         return words[0] in ("TRUE", "1")
     for operator, test in _COMPARISONS.items():
@@ -469,4 +514,6 @@ def _named(words: list[str], targets: list[str]) -> str:
     verb = words[0]
     if words[1:2] and (words[1] in _DROPPED or words[1] == "FROM"):
         verb += " " + words[1]
-    return " ".join([verb, ", ".join(name if name[:1] in '"`[' else name.lower() for name in targets)]).strip()
+    return " ".join(
+        [verb, ", ".join(name if name[:1] in '"`[' else name.lower() for name in targets)]
+    ).strip()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, SECRET
@@ -19,7 +20,7 @@ from haltline.shell.vocabulary import word_set
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Value = str | int | list["Value"] | None
+Value = str | int | list["Value"] | dict[str, "Value"] | None
 
 MAX_LENGTH = 32 * 1024
 MAX_ITEMS = 64
@@ -46,7 +47,13 @@ _FETCHES = (
     *("urlopen", "requests.get", "httpx.get", "requests.request", "urlretrieve", "requests.post"),
     *(".recv", "wget.download", "http.get"),
 )
-_CONSTANTS = {"os.sep": "/", "os.curdir": ".", "os.pardir": "..", "os.linesep": "\n", "sys.executable": "python3"}
+_CONSTANTS = {
+    "os.sep": "/",
+    "os.curdir": ".",
+    "os.pardir": "..",
+    "os.linesep": "\n",
+    "sys.executable": "python3",
+}
 
 
 class Values:
@@ -126,13 +133,15 @@ class Values:
                         self.bind(element.id, [value])
             return
         value = self.value(source)
+        if isinstance(value, dict):
+            value = list(value.values() if self.dotted(source).endswith(".values()") else value)
         if isinstance(target, ast.Tuple):
             self.assign(target, None)
             if isinstance(value, list) and self.dotted(source) == "enumerate()":
                 target = target.elts[-1]
         if isinstance(target, ast.Name):
             self.bind(target.id, value[:MAX_ALTERNATIVES] if isinstance(value, list) and value else [None])
-            self.taints[target.id] = self.taint(source)
+            self.taints[target.id] = 0 if self.dotted(source) == "os.environ" else self.taint(source)
 
     # Expressions
 
@@ -211,6 +220,14 @@ class Values:
 
     _tuple = _set = _list  # each holds its elements in `elts`
 
+    def _dict(self, node: ast.Dict) -> Value:
+        found: dict[str, Value] = {}
+        for key, value in islice(zip(node.keys, node.values, strict=True), MAX_ITEMS):
+            name = None if key is None else self.value(key)
+            if isinstance(name, (str, int)):
+                found[str(name)] = self.value(value)
+        return found
+
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
         return -value if isinstance(value, int) and isinstance(node.op, ast.USub) else None
@@ -241,12 +258,15 @@ class Values:
         if isinstance(left, list) and isinstance(right, list):
             return [*left, *right][:MAX_ITEMS]
         if isinstance(left, str) or isinstance(right, str):
-            return (left if isinstance(left, str) else UNKNOWN) + (right if isinstance(right, str) else UNKNOWN)
+            return (left if isinstance(left, str) else UNKNOWN) + (
+                right if isinstance(right, str) else UNKNOWN
+            )
         return None
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
         pieces = [
-            self.value(piece.value if isinstance(piece, ast.FormattedValue) else piece) for piece in node.values
+            self.value(piece.value if isinstance(piece, ast.FormattedValue) else piece)
+            for piece in node.values
         ]
         return "".join(_spoken(piece) for piece in pieces)
 
@@ -255,12 +275,17 @@ class Values:
             return _variable(self.text(node.slice))
         value = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
-            bounds = [self.value(b) if b is not None else None for b in (node.slice.lower, node.slice.upper, node.slice.step)]
+            bounds = [
+                self.value(b) if b is not None else None
+                for b in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
             start, stop, step = (b if isinstance(b, int) else None for b in bounds)
             if step == 0 or not isinstance(value, (str, list)):
                 return None
             return value[start:stop:step]
         index = self.value(node.slice)
+        if isinstance(value, dict):
+            return value.get(str(index))
         if isinstance(value, (str, list)) and isinstance(index, int) and -len(value) <= index < len(value):
             return value[index]
         return None
@@ -321,8 +346,10 @@ class Values:
             return [joined(value, "*")]
         if method == "joinpath" and isinstance(value, str):
             return _joined_all([value, *values])
-        if method in _SAME_TEXT:
+        if method in _SAME_TEXT or (method in ("values", "items", "keys") and isinstance(value, dict)):
             return value
+        if method == "get" and isinstance(value, dict):
+            return value.get(str(first))
         if method == "join" and isinstance(value, str) and isinstance(first, list):
             return value.join(_spoken(item) for item in first)
         if not isinstance(value, str):
@@ -356,6 +383,8 @@ class Values:
                 isinstance(inner, ast.Attribute) and inner.attr in ("get", "setdefault", "pop", "update")
             ):
                 narrowed.add(id(inner.value))
+            if isinstance(inner, ast.comprehension):  # running over it yields the names alone
+                narrowed.add(id(inner.iter))
             if isinstance(inner, ast.Compare):
                 narrowed.update(id(side) for side in inner.comparators)
             if isinstance(inner, (ast.Attribute, ast.Name)) and id(inner) not in narrowed:
