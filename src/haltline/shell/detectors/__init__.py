@@ -35,8 +35,8 @@ _BY_FUNCTION = {
     "builtins:download": "curl wget",
     "interpreters:shell": "sh bash zsh dash ksh mksh ash fish rbash",
     "interpreters:language": (
-        "python node nodejs deno bun perl ruby php lua luajit pypy Rscript R osascript tclsh tsx groovy elixir "
-        "erl julia"
+        "python node nodejs deno bun perl ruby php lua luajit pypy Rscript R osascript tclsh tsx groovy "
+        "elixir erl julia"
     ),
     "interpreters:project": "make gmake npm yarn pnpm bun just",
     "interpreters:awk": "awk gawk mawk nawk",

@@ -1,7 +1,7 @@
 """What database clients do beside SQL: they run shell commands, and read and write files.
 
-Sources: psql(1) "Meta-Commands", "Command Line Shell For SQLite", the MySQL reference's "mysql Client Commands",
-and "Use sqlcmd" of Microsoft Learn.
+Sources: psql(1) "Meta-Commands", "Command Line Shell For SQLite", the MySQL reference's "mysql Client
+Commands", and "Use sqlcmd" of Microsoft Learn.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
-MAX_COMMANDS = 200
-
 _ANYWHERE = re.compile(
     r"\\!\s*(?P<shell>[^\n]+)|\\(?:i|ir|include|include_relative|\.)\s+(?P<file>'[^'\n]*'|\S+)"
     r"|\\(?:o|out|w|write|g|gx)\s+(?:\|\s*(?P<pipe>[^\n]+)|(?P<out>[^\s|;]+))"
@@ -24,7 +22,8 @@ _ANYWHERE = re.compile(
     re.IGNORECASE,
 )
 _AT_START = re.compile(
-    r"^[ \t]*(?:\.(?:shell|system)\b|system[ \t]|!!|\.(?:read|import|output|once|excel)[ \t]+[\"']?\||pager[ \t])[ \t]*(?P<shell>[^\n]+)"
+    r"^[ \t]*(?:\.(?:shell|system)\b|system[ \t]|!!|\.(?:read|import|output|once|excel)[ \t]+[\"']?\||pager[ \t])"
+    r"[ \t]*(?P<shell>[^\n]+)"
     r"|^[ \t]*(?:\.read|source|:r)[ \t]+(?P<file>'[^'\n]*'|\S+)"
     r"|^[ \t]*(?P<restore>\.restore\b)[^\n]*"
     r"|^[ \t]*\.(?:output|once|save|backup|clone|log|trace|dump)[ \t]+(?:main[ \t]+)?(?P<out>[^\s|;]+)",
@@ -44,7 +43,7 @@ def commands(engine: Engine, call: Call, text: str, dialect: str | None, depth: 
     if dialect not in ("postgres", "bigquery", "snowflake", "clickhouse"):
         patterns += [_AT_START, _AFTER_SEMICOLON]
     for pattern in patterns:
-        for match in islice(pattern.finditer(text), MAX_COMMANDS):
+        for match in pattern.finditer(text):
             engine.charge(1)
             for kind, value in match.groupdict().items():
                 if value is not None:
@@ -89,7 +88,7 @@ def _restore(engine: Engine, call: Call, value: str, _text: str, _depth: int) ->
 
 
 def _generated(engine: Engine, call: Call, _value: str, text: str, depth: int) -> None:
-    """`\\gexec` runs what a query returns; the literals show what that will be."""
+    r"""`\gexec` runs what a query returns; the literals show what that will be."""
     from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
 
     if depth < sql.MAX_DEPTH:

@@ -1,4 +1,4 @@
-"""What the arguments of a script's calls are worth, as far as literals and the names bound to them decide it."""
+"""What the arguments of a script's calls are worth, as far as literals and bound names decide it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from haltline.shell.inline.lexer import Text, filled
 from haltline.shell.marks import HOME, UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from haltline.shell.inline.lexer import Source
 
 Value = str | list["Value"] | None
@@ -20,6 +22,8 @@ MAX_ARGUMENTS = 64
 MAX_REACH = 4096  # characters of a call that are looked at
 MAX_LENGTH = 32 * 1024
 MAX_DEPTH = 12
+_CHARACTERS_PER_STEP = 32
+_TERMS_PER_STEP = 2
 
 _CONCATENATION = {
     "javascript": re.compile(r"\s*\+\s*"),
@@ -70,20 +74,19 @@ _TAIL = re.compile(
 class Expressions:
     """The names of a script and what they may be."""
 
-    __slots__ = ("join", "names", "source")
+    __slots__ = ("charge", "join", "names", "source", "terms")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, charge: Callable[[int], None]) -> None:
         self.source = source
+        self.charge = charge
+        self.terms = 0
         self.names: dict[str, list[Value]] = {}
         self.join = _CONCATENATION[source.language]
 
-    def known_texts(self) -> dict[str, str | None]:
-        """Return what each name last was, for strings that name it."""
-        found: dict[str, str | None] = {}
-        for name, values in self.names.items():
-            last = values[-1]
-            found[name.lstrip("$@")] = last if isinstance(last, str) else None
-        return found
+    def last_text(self, name: str) -> str | None:
+        """Return what a name last was, if that is a text; strings write names without their sigil."""
+        values = self.names.get(name) or self.names.get("$" + name) or self.names.get("@" + name)
+        return values[-1] if values and isinstance(values[-1], str) else None
 
     def bind(self, name: str, value: Value) -> None:
         """Remember one more value of a name."""
@@ -121,8 +124,12 @@ class Expressions:
     def until_comma(self, position: int, limit: int, *, newline_ends: bool) -> tuple[int, bool]:
         """Pass what is left of an argument; return where the next one begins, and whether there is one."""
         code, depth = self.source.code, 0
+        begin = position
         while position < limit:
             c = code[position]
+            if position - begin == _CHARACTERS_PER_STEP:
+                self.charge(1)
+                begin = position
             if c in "([{":
                 depth += 1
             elif c in ")]}":
@@ -155,9 +162,12 @@ class Expressions:
                 value = None
         return value, position
 
-    def term(self, position: int, depth: int) -> tuple[Value, int]:  # noqa: C901, PLR0912  one case for each form
+    def term(self, position: int, depth: int) -> tuple[Value, int]:  # noqa: C901  one case for each form
         """Return the value of a string, name, list or call that is understood, and where it ends."""
         code = self.source.code
+        self.terms += 1
+        if self.terms % _TERMS_PER_STEP == 0:
+            self.charge(1)
         position = self.skip(position)
         text = self.source.texts.get(position)
         if text is not None:
@@ -192,31 +202,26 @@ class Expressions:
     def original(self, position: int) -> str:
         """Return a short piece of the script with its strings as they are."""
         code = self.source.code[position : position + 80]
-        for start, text in self.source.texts.items() if '"' in code else ():
-            if position <= start < position + len(code) and len(text.value) < 40:  # noqa: PLR2004  names are short
-                begin = start - position
-                code = (
-                    code[:begin]
-                    + "'"
-                    + text.value.ljust(text.end - start - 2)
-                    + "'"
-                    + code[begin + text.end - start :]
-                )
+        if '"' not in code:
+            return code
+        for start in range(position, position + len(code)):
+            text = self.source.texts.get(start)
+            if text is not None and len(text.value) < 40:  # noqa: PLR2004  names are short
+                begin, size = start - position, text.end - start
+                code = code[:begin] + "'" + text.value.ljust(size - 2) + "'" + code[begin + size :]
         return code
 
     def named(self, name: str, position: int, depth: int) -> tuple[Value, int]:
         """Return the value of a name or of a call of it."""
         code = self.source.code
-        if name in ("new", "my", "return", "await", "scalar", "lc", "r", "b", "s"):
-            if code[position : position + 1] == "(" or name in ("new", "await", "my"):
-                return self.expression(position, depth + 1)
+        if name in ("new", "await", "my", "return") or (name == "scalar" and code.startswith("(", position)):
+            return self.expression(position, depth + 1)
         if code[position : position + 1] == "(" or (code[position : position + 1] == "[" and name == "%w"):
             values, end = self.bracket(position, depth)
             return self.tail(_called(name, values), end, depth)
         base = re.split(r"\.|->", name, maxsplit=1)[0] if name not in self.names else name
-        values = self.names.get(base)
-        value = values[-1] if values else None
-        return self.tail(value, position, depth)
+        bound = self.names.get(base)
+        return self.tail(bound[-1] if bound else None, position, depth)
 
     def bracket(self, position: int, depth: int) -> tuple[list[Value], int]:
         """Return the values between brackets, and where they end."""
@@ -254,9 +259,7 @@ class Expressions:
     def literal(self, text: Text) -> Value:
         """Return a string's value."""
         value = (
-            filled(text, self.source.language, self.known_texts(), UNKNOWN)
-            if text.quote in '"`'
-            else text.value
+            filled(text, self.source.language, self.last_text, UNKNOWN) if text.quote in '"`' else text.value
         )
         if text.kind == "words":
             return list(value.split()[:MAX_ARGUMENTS])

@@ -1,7 +1,7 @@
 """The second opinion on SQL: `sqlglot`, when it is installed, asked about one short statement at a time.
 
-It is loaded at the first question. What it cannot parse, or is too long for it, yields nothing: the words have
-already been judged (`haltline.shell.inline.sql`).
+It is loaded at the first question. What it cannot parse, or is too long for it, yields nothing: the words
+have already been judged (`haltline.shell.inline.sql`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def forget() -> None:
 
 
 def findings(text: str, dialect: str | None) -> list[tuple[str, list[str]]]:
-    """Return what a statement would lose, as rule names with the tables; nothing where the parser has no answer."""
+    """Return what a statement would lose, as rule names with the tables; nothing where it has no answer."""
     if len(text) > MAX_LENGTH:
         return []
     sqlglot = load()
@@ -81,7 +81,8 @@ def _lost(sqlglot: ModuleType, tree: Any, dialect: str | None) -> list[tuple[str
             result.append((name, _tables(expressions, node.args.get("this"), dialect)))
         elif isinstance(node, expressions.Drop):
             if not node.args.get("temporary"):
-                result.append(("drop", _tables(expressions, node, dialect)))
+                inside = node.find_ancestor(expressions.Alter) is not None
+                result.append(("alter-drop" if inside else "drop", _tables(expressions, node, dialect)))
         elif isinstance(node, expressions.TruncateTable):
             result.append(("truncate", _tables(expressions, node, dialect)))
     return result

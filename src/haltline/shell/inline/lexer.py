@@ -1,7 +1,7 @@
 """Strings and comments of scripting languages, set apart from the code around them in one linear pass.
 
-Each language's lexical rules are data; where two readings are possible (a slash may divide or begin a pattern)
-the one that its preceding character suggests is taken.
+Each language's lexical rules are data; where two readings are possible (a slash may divide or begin a
+pattern) the one that its preceding character suggests is taken.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from haltline.shell.scanner import ansi_c
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
 FILLER = "\x01"  # stands in the code for what a string holds
 
@@ -149,7 +149,7 @@ def _text(lexeme: str, start: int, end: int, language: str) -> Text:
     kind = _KINDS.get(letter, "text")
     if quote == "`" and language in _COMMAND_BACKTICK:
         kind = "command"
-    raw = quote == "'" and language in ("perl", "ruby", "php") or opener == "[["
+    raw = (quote == "'" and language in ("perl", "ruby", "php")) or opener == "[["
     return Text(
         start,
         end,
@@ -170,7 +170,7 @@ def interpolations(text: Text, language: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def filled(text: Text, language: str, names: Mapping[str, str | None], unknown: str) -> str:
+def filled(text: Text, language: str, name: Callable[[str], str | None], unknown: str) -> str:
     """Return a string's value with what it interpolates filled in, or marked as unknown."""
     pieces: list[str] = []
     position = 0
@@ -180,7 +180,7 @@ def filled(text: Text, language: str, names: Mapping[str, str | None], unknown: 
         if len(inner) > 1 and inner[0] in "'\"" and inner[-1] == inner[0] and inner.count(inner[0]) == 2:  # noqa: PLR2004  the quotes around it
             value: str | None = inner[1:-1]
         else:
-            value = names.get(inner.lstrip("$@"))
+            value = name(inner.lstrip("$@"))
         pieces.append(unknown if value is None else value)
         position = end
     pieces.append(text.value[position:])

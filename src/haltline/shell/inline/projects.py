@@ -1,4 +1,4 @@
-"""What a project's own files make a build tool run: Makefile recipes, scripts of package.json, justfile recipes.
+"""What a project's files make a build tool run: Makefile and justfile recipes, scripts of package.json.
 
 Only files that the caller lets us read are looked at. What a recipe computes stays unknown.
 """
@@ -22,7 +22,7 @@ MAX_TARGETS = 64
 MAX_LINES = 2000
 
 _MAKE = Grammar(
-    "-f -C -j -l -I -o -W -E --file --makefile --directory --eval --jobs --include-dir --load-average --old-file"
+    "-f -C -j -l -I -o -W -E --file --makefile --directory --eval --jobs --include-dir --load-average"
 )
 _NPM = Grammar("--prefix -C --dir -w --workspace --filter -F --cwd")
 _JUST = Grammar("-f -d --justfile --working-directory --set --shell --shell-arg")
@@ -57,7 +57,8 @@ def make(engine: Engine, call: Call) -> Flow | None:
 
 
 def _each(engine: Engine, place: Call, key: str, targets: list[str], makefile: _Makefile) -> None:
-    waiting, seen = list(targets), set()
+    waiting: list[str] = list(targets)
+    seen: set[str] = set()
     while waiting and len(seen) < MAX_TARGETS:
         target = waiting.pop(0)
         mark = f"{key} {target}"
@@ -159,7 +160,7 @@ def package_script(engine: Engine, call: Call) -> Flow | None:
         rest = rest[inner.index :]
     elif rest[0] in _OWN:
         rest = ["test" if rest[0] in ("t", "tst") else rest[0], *rest[1:]]
-    elif tool == "npm" or tool == "bun":
+    elif tool in ("npm", "bun"):
         return None
     if not rest:
         return None

@@ -1,8 +1,8 @@
 """Python code on a command line, read with `ast`: the calls that delete, overwrite, run, or send.
 
-Statements are read in the order in which they stand. A name that a branch or loop sets keeps every value that it
-may have, and a call is judged for each. A function is judged where it is defined, and again where it is called
-with arguments that are known. Calls that do what a command does are judged as that command.
+Statements are read in the order in which they stand. A name that a branch or loop sets keeps every value
+that it may have, and a call is judged for each. A function is judged where it is defined, and again where it
+is called with arguments that are known. Calls that do what a command does are judged as that command.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class _Visitor:
         """`from os import *` brings every name that is judged."""
         for name in (*_SHELL, *_RUN, *_TREE, *_ONE, *_EQUIVALENTS):
             holder, _, member = name.rpartition(".")
-            if holder == module and member not in ("open",):
+            if holder == module and member != "open":
                 self.values.modules[member] = name
 
     def later(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -317,7 +317,7 @@ class _Visitor:
             self.statements(values.value(first) if first is not None else None)
         elif name in _EQUIVALENTS:
             self.equivalent(name, _EQUIVALENTS[name], node)
-        elif name.endswith("call_command") or name.endswith("execute_from_command_line"):
+        elif name.endswith(("call_command", "execute_from_command_line")):
             words = [values.value(argument) for argument in node.args]
             words = words[0][1:] if len(words) == 1 and isinstance(words[0], list) else words
             self.dispatch(["manage.py", *words])

@@ -16,10 +16,10 @@ MAX_FILES = 32
 def workspace_reader(workspace: str) -> Callable[[str], str | None]:
     """Return a `read_file` for one analysis of a command that would run in `workspace`.
 
-    It reads at most 32 regular files of at most 64 KiB each, in UTF-8, whose real place lies in the workspace:
-    links and `..` that lead out, devices and pipes, and files that change under way yield None. The file is
-    opened once, without waiting, and judged by its descriptor, so that nothing can be put in its place between
-    the look and the reading.
+    It reads at most 32 regular files of at most 64 KiB each, in UTF-8, whose real place lies in the
+    workspace: links and `..` that lead out, devices and pipes yield None. The file is opened once, without
+    waiting, and judged by its descriptor, so that nothing can be put in its place between the look and the
+    reading.
     """
     root = os.path.realpath(workspace)
     left = MAX_FILES

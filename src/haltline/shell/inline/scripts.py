@@ -1,4 +1,4 @@
-"""JavaScript, Perl, Ruby, PHP and others: the calls that run, delete, overwrite or send, found by their names.
+"""JavaScript, Perl, Ruby, PHP and others: the calls that run, delete, overwrite or send, by their names.
 
 Strings and comments are told apart first, so that naming such a call is not taken for making it. An argument
 that literals decide is judged as the shell, or as the command that does the same, would be; one that is
@@ -8,13 +8,13 @@ computed is unknown.
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from haltline.shell.environment import Environment
 from haltline.shell.inline.expressions import Expressions, Value
 from haltline.shell.inline.lexer import interpolations, lexed
 from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
+from haltline.shell.scanner import LimitReached
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from haltline.shell.inline.lexer import Source
 
 MAX_LENGTH = 64 * 1024
-MAX_CALLS = 400
 MAX_DEPTH = 6
 
 # For each language: what its calls do, as a pattern of their names. `|` between names; `.` is literal.
@@ -179,6 +178,7 @@ _BRACKETED = re.compile(
 )
 _TAGGED = re.compile(r"(?<![\w])(?:\$|Bun\.\$|zx\.\$|sh|run)\s*(?=\")")
 _EXECUTED = re.compile(r"\s*\.\s*(?:execute|waitForProcessOutput)\s*\(")
+_EXECUTED_LIST = re.compile(r"\]" + _EXECUTED.pattern)
 _TCL = re.compile(r"(?:^|[;\[{\n])\s*(exec|file\s+delete)\s+([^\n;\]}]*)")
 _compiled: dict[str, re.Pattern[str]] = {}
 
@@ -236,7 +236,7 @@ def julia(engine: Engine, call: Call, code: str) -> None:
 def tcl(engine: Engine, call: Call, code: str) -> None:
     """Report what a Tcl text would do."""
     engine.effect("execute", "tcl", call)
-    for match in islice(_TCL.finditer(code[:MAX_LENGTH]), MAX_CALLS):
+    for match in _TCL.finditer(code[:MAX_LENGTH]):
         words = match[2].replace("{", " ").replace("}", " ")
         text = f"rm -r {words.replace('-force', '-f')}" if match[1].startswith("file") else words
         engine.run_text(text, call.inner([], "tcl"), Environment())
@@ -273,7 +273,7 @@ class _Judge:
         self.raw = raw
         self.source = source
         self.depth = depth
-        self.expressions = Expressions(source)
+        self.expressions = Expressions(source, engine.charge)
 
     def run(self) -> None:
         """Bind names, then judge calls and command strings."""
@@ -281,29 +281,43 @@ class _Judge:
         language, code = self.source.language, self.source.code
         pattern = _pattern(language)
         if pattern is not None:
-            for match in islice(pattern.finditer(code), MAX_CALLS):
+            for match in pattern.finditer(code):
                 self.found(match.lastgroup or "", match)
-        for match in islice(_ALIAS.finditer(code), MAX_CALLS):
+        for match in _ALIAS.finditer(code):
             self.alias(match[1] or match[3] or match[6], match[2] or match[4] or match[5])
-        for match in islice(_TAGGED.finditer(code) if language == "javascript" else (), MAX_CALLS):
+        if language == "javascript":
+            self.tagged()
+        if language == "groovy":
+            self.executed_lists()
+        for text in self.source.texts.values():
+            self.engine.charge(1)
+            if text.kind == "command" or (language == "groovy" and _EXECUTED.match(code, text.end)):
+                self.run_text(self.expressions.literal(text))
+            for _, _, inner in interpolations(text, language):
+                if "(" in inner or "`" in inner:
+                    self.inside(inner)
+
+    def inside(self, code: str) -> None:
+        """Judge code that stands in a text of this script."""
+        if self.depth >= MAX_DEPTH:
+            raise LimitReached(f"more than {MAX_DEPTH} texts of code inside one another")
+        judge(self.engine, self.call, code, self.source.language, self.depth + 1)
+
+    def tagged(self) -> None:
+        """Judge the template of JavaScript that a shell runs: $`command`."""
+        for match in _TAGGED.finditer(self.source.code):
             text = self.source.texts.get(match.end())
             if text is not None and text.quote == "`":
                 self.run_text(self.expressions.literal(text))
-        for text in islice(self.source.texts.values(), MAX_CALLS):
+
+    def executed_lists(self) -> None:
+        """Judge the lists of Groovy that are run: ["rm", "x"].execute()."""
+        code = self.source.code
+        for match in _EXECUTED_LIST.finditer(code):
             self.engine.charge(1)
-            if text.kind == "command":
-                self.run_text(self.expressions.literal(text))
-            elif language == "groovy" and _EXECUTED.match(code, text.end):
-                self.run_text(self.expressions.literal(text))
-            if self.depth < MAX_DEPTH:
-                for _, _, inner in interpolations(text, language):
-                    if "(" in inner or "`" in inner:
-                        judge(self.engine, self.call, inner, language, self.depth + 1)
-        if language == "groovy":
-            for match in islice(re.finditer(r"\]" + _EXECUTED.pattern, code), MAX_CALLS):
-                start = code.rfind("[", max(0, match.start() - 400), match.start())
-                if start >= 0:
-                    self.dispatch(self.expressions.bracket(start, 0)[0])
+            start = code.rfind("[", max(0, match.start() - 400), match.start())
+            if start >= 0:
+                self.dispatch(self.expressions.bracket(start, 0)[0])
 
     def alias(self, name: str, alias: str) -> None:
         """Judge the calls of a function under the other name that the script gives it."""
@@ -312,8 +326,9 @@ class _Judge:
         )
         if kind is None or name == alias:
             return
+        self.engine.charge(1 + len(self.source.code) // 256)
         calls = re.compile(rf"(?<![\w$.]){re.escape(alias)}(?=\s*\()")
-        for match in islice(calls.finditer(self.source.code), MAX_CALLS // 4):
+        for match in calls.finditer(self.source.code):
             self.engine.charge(1)
             values, end = self.expressions.arguments(match.end())
             getattr(self, "do_" + kind)(name, values, self.source.code[match.end() : end + 80], match)
@@ -322,7 +337,7 @@ class _Judge:
         """Remember what names are assigned, and what loops run over."""
         expressions, code = self.expressions, self.source.code
         pattern = _BOUND.get(self.source.language)
-        for match in islice(pattern.finditer(code) if pattern is not None else (), MAX_CALLS):
+        for match in pattern.finditer(code) if pattern is not None else ():
             self.engine.charge(1)
             value, _ = expressions.expression(match.end(), 0)
             if isinstance(value, list) or value:
@@ -330,12 +345,12 @@ class _Judge:
                 if match[1][0] == "@":
                     expressions.bind("$" + match[1][1:], value)
         loop = _LOOPS.get(self.source.language)
-        for match in islice(loop.finditer(code) if loop is not None else (), MAX_CALLS):
+        for match in loop.finditer(code) if loop is not None else ():
             self.engine.charge(1)
             value, _ = expressions.expression(match.end(), 0)
             for item in (value if isinstance(value, list) else [])[:8]:
                 expressions.bind(match[1], item)
-        for match in islice(_EACH.finditer(code), MAX_CALLS):
+        for match in _EACH.finditer(code):
             self.engine.charge(1)
             start = max(code.rfind(c, max(0, match.start() - 400), match.start()) for c in "\n;{=")
             value, _ = expressions.expression(start + 1, 0)
@@ -375,8 +390,8 @@ class _Judge:
             return self.source.language == "javascript" and name == "exec" and "child_process" not in self.raw
         if self.source.language != "javascript":
             return (
-                kind not in ("file", "send")
-                and before.rstrip()[-2:] in ("->",)
+                (kind not in ("file", "send")
+                and before.rstrip().endswith("->"))
                 or (
                     before.endswith(".")
                     and "." not in name
@@ -398,13 +413,10 @@ class _Judge:
 
     # What calls do
 
-    def do_shell(self, name: str, values: list[Value], _region: str, _match: re.Match[str]) -> None:
+    def do_shell(self, _name: str, values: list[Value], _region: str, _match: re.Match[str]) -> None:
         """A text for the shell; several words where no shell comes between."""
-        if self.source.language == "php" or self.source.language == "javascript" or len(values) < 2:  # noqa: PLR2004  one text
+        if self.source.language in ("php", "javascript", "applescript") or len(values) < 2:  # noqa: PLR2004  one text
             self.run_text(values[0] if values else None)
-            return
-        if self.source.language == "applescript":
-            self.run_text(values[0])
             return
         words = [value for value in values if not (isinstance(value, str) and value.endswith(":"))]
         texts = [value for value in words if isinstance(value, str)]
@@ -529,8 +541,8 @@ class _Judge:
     def do_evaluate(self, _name: str, values: list[Value], _region: str, _match: re.Match[str]) -> None:
         """Code in a text."""
         value = values[-1] if values and _name == "Function" else values[0] if values else None
-        if isinstance(value, str) and known(value) and self.depth < MAX_DEPTH:
-            judge(self.engine, self.call, value, self.source.language, self.depth + 1)
+        if isinstance(value, str) and known(value):
+            self.inside(value)
         elif values:
             self.engine.unknown("code", "a text that the code computes and evaluates", self.call)
 
@@ -539,6 +551,7 @@ class _Judge:
         from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  loaded only where it is needed
 
         stop = match.end() + len(region)
+        self.engine.charge(1 + len(self.source.texts) // 64)
         holds = any(
             is_credential(text.value)
             for start, text in self.source.texts.items()

@@ -1,8 +1,8 @@
 """SQL statements: what they would destroy, read from tokens so that a literal is never taken for a statement.
 
-Comments and quoted text are set aside first (SQL:2016, "lexical elements", with what the dialects add), then each
-statement is judged by its words. Where that leaves doubt and `sqlglot` is installed, its parser is asked as well
-(`haltline.shell.inline.grammar`); the stricter answer wins.
+Comments and quoted text are set aside first (SQL:2016, "lexical elements", with what the dialects add), then
+each statement is judged by its words. Where that leaves doubt and `sqlglot` is installed, its parser is asked
+as well (`haltline.shell.inline.grammar`); the stricter answer wins.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from haltline.shell.inline import grammar
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
@@ -126,7 +128,7 @@ def statements(text: str, *, escapes: bool) -> list[Statement]:
 
 
 def _separates(lexeme: str) -> bool:
-    """Return whether a token ends a statement: `;`, `\\G`, or a command of the client."""
+    r"""Return whether a token ends a statement: `;`, `\G`, or a command of the client."""
     if len(lexeme) == 1:
         return lexeme in ";\\"
     return lexeme[0] == "\\" or lexeme.lstrip(" \t")[:1] == "."
@@ -460,7 +462,7 @@ def _order(words: list[str]) -> tuple[int, float, str]:
         return (1, 0.0, word)
 
 
-_COMPARISONS = {
+_COMPARISONS: dict[str, Callable[[list[str], list[str]], bool]] = {
     "=": lambda a, b: a == b,
     "<>": lambda a, b: _constant(a) and _constant(b) and a != b,
     "!=": lambda a, b: _constant(a) and _constant(b) and a != b,

@@ -20,6 +20,7 @@ from haltline.shell.vocabulary import word_set
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LAST_CHARACTER = 0x10FFFF
 Value = str | int | list["Value"] | dict[str, "Value"] | None
 
 MAX_LENGTH = 32 * 1024
@@ -128,19 +129,21 @@ class Values:
         if self.dotted(source) in ("os.walk()", "walk()") and isinstance(source, ast.Call):
             top = self.text(source.args[0]) if source.args else None
             if isinstance(target, ast.Tuple) and target.elts:
-                for element, value in zip(target.elts, (top, ["*"], ["*"]), strict=False):
+                parts: tuple[Value, ...] = (top, ["*"], ["*"])
+                for element, part in zip(target.elts, parts, strict=False):
                     if isinstance(element, ast.Name):
-                        self.bind(element.id, [value])
+                        self.bind(element.id, [part])
             return
         value = self.value(source)
+        items: list[Value] = value if isinstance(value, list) else []
         if isinstance(value, dict):
-            value = list(value.values() if self.dotted(source).endswith(".values()") else value)
+            items = list(value.values()) if self.dotted(source).endswith(".values()") else list(value)
         if isinstance(target, ast.Tuple):
             self.assign(target, None)
-            if isinstance(value, list) and self.dotted(source) == "enumerate()":
+            if items and self.dotted(source) == "enumerate()":
                 target = target.elts[-1]
         if isinstance(target, ast.Name):
-            self.bind(target.id, value[:MAX_ALTERNATIVES] if isinstance(value, list) and value else [None])
+            self.bind(target.id, items[:MAX_ALTERNATIVES] or [None])
             self.taints[target.id] = 0 if self.dotted(source) == "os.environ" else self.taint(source)
 
     # Expressions
@@ -318,12 +321,14 @@ class Values:
             head, _, tail = first.rpartition("/")
             return (head or ("/" if first.startswith("/") else ".")) if name.endswith("dirname") else tail
         if name == "chr" and isinstance(first, int):
-            return chr(first) if 0 < first < 0x110000 else None
+            return chr(first) if 0 < first <= _LAST_CHARACTER else None
         if name == "shlex.split" and isinstance(first, str):
             return list(_words(first))
         if name == "map" and len(values) > 1 and self.dotted(node.args[0]) in ("chr", "str"):
             items = values[1] if isinstance(values[1], list) else []
-            return [chr(item) if isinstance(item, int) and 0 < item < 0x110000 else item for item in items]
+            return [
+                chr(item) if isinstance(item, int) and 0 < item <= _LAST_CHARACTER else item for item in items
+            ]
         if name == "bytes.fromhex" or name.endswith(("unhexlify", "b16decode")):
             return _decoded(first, "hex")
         if name.endswith("b64decode"):
