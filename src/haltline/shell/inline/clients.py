@@ -22,7 +22,8 @@ _ANYWHERE = re.compile(
     re.IGNORECASE,
 )
 _AT_START = re.compile(
-    r"^[ \t]*(?:\.(?:shell|system)\b|system[ \t]|!!|\.(?:read|import|output|once|excel)[ \t]+[\"']?\||pager[ \t])"
+    r"^[ \t]*(?:\.(?:shell|system)\b|system[ \t]|!!|\.(?:read|import|output|once|excel)[ \t]+[\"']?\|"
+    r"|pager[ \t])"
     r"[ \t]*(?P<shell>[^\n]+)"
     r"|^[ \t]*(?:\.read|source|:r)[ \t]+(?P<file>'[^'\n]*'|\S+)"
     r"|^[ \t]*(?P<restore>\.restore\b)[^\n]*"

@@ -145,7 +145,7 @@ class _Makefile:
         return _REFERENCE.sub(fill, text)[:8192]
 
 
-def package_script(engine: Engine, call: Call) -> Flow | None:
+def package_script(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  one case for each form
     """`npm run x`, `yarn x`, `pnpm x`, `bun run x`: the script of package.json with what runs around it."""
     if engine.read_file is None and not engine.files:
         return None
@@ -201,7 +201,7 @@ def _scripts(text: str | None) -> dict[str, object] | None:
     return scripts if isinstance(scripts, dict) else None
 
 
-def just(engine: Engine, call: Call) -> Flow | None:
+def just(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  one case for each form
     """`just recipe` runs the recipe and what it depends on."""
     if engine.read_file is None and not engine.files:
         return None

@@ -125,7 +125,7 @@ _EXCEPT = re.compile(r"(except[ \t]+[\w., ()]+?)[ \t]*,[ \t]*(\w+)[ \t]*:")
 
 
 def parsed(code: str) -> ast.Module | None:
-    """Return the syntax tree; a text in Python 2 is brought to Python 3 where that is a matter of spelling."""
+    """Return the syntax tree; Python 2 is brought to Python 3 where that is a matter of spelling."""
     code = code.replace("\0", "_").replace(HOME, "~")
     tree = _parse(code)
     if tree is not None:
@@ -251,7 +251,7 @@ class _Visitor:
             self.values.bind(argument.arg, [None])
         self.branch(node.decorator_list, node.body)
 
-    def expression(self, node: ast.AST) -> None:
+    def expression(self, node: ast.AST) -> None:  # noqa: C901  one case for each form
         """Read every call that an expression holds, the inner ones first."""
         self.values.count()
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):

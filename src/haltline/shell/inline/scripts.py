@@ -29,18 +29,18 @@ _CALLS: dict[str, dict[str, str]] = {
     "javascript": {
         "shell": "execSync|exec|execPromise|execAsync|execaCommand|execaCommandSync|execCommand",
         "list": "spawnSync|spawn|execFileSync|execFile|execa|execaSync|Deno.Command|Deno.run|crossSpawn",
-        "delete": "rmSync|rmdirSync|unlinkSync|rm|unlink|removeSync|emptyDirSync|emptyDir|rimrafSync|rimraf|rimraf.sync"
-        "|deleteSync|Deno.remove|Deno.removeSync|fs.remove|fse.remove|fsExtra.remove|rmdir|trash",
-        "write": "writeFileSync|writeFile|createWriteStream|truncateSync|truncate|outputFileSync|outputFile|Bun.write"
-        "|Deno.writeTextFileSync|Deno.writeTextFile|Deno.writeFile|Deno.writeFileSync|Deno.create",
+        "delete": "rmSync|rmdirSync|unlinkSync|rm|unlink|removeSync|emptyDirSync|emptyDir"
+        "|rimrafSync|rimraf|rimraf.sync|deleteSync|Deno.remove|Deno.removeSync|fs.remove|fse.remove|fsExtra.remove|rmdir|trash",
+        "write": "writeFileSync|writeFile|createWriteStream|truncateSync|truncate|outputFileSync"
+        "|outputFile|Bun.write|Deno.writeTextFileSync|Deno.writeTextFile|Deno.writeFile|Deno.writeFileSync|Deno.create",
         "append": "appendFileSync|appendFile",
         "read": "readFileSync|readFile|createReadStream|Deno.readTextFile|Deno.readTextFileSync|Bun.file",
         "move": "renameSync|rename|moveSync",
         "copy": "copyFileSync|copyFile|cpSync|symlinkSync",
         "mode": "chmodSync|chmod",
         "evaluate": "eval|Function|runInNewContext|runInThisContext|runInContext",
-        "send": "fetch|axios|axios.post|axios.put|axios.request|got.post|got|https.request|http.request|needle.post"
-        "|https.get|http.get|axios.get|sendBeacon",
+        "send": "fetch|axios|axios.post|axios.put|axios.request|got.post|got|https.request|http.request"
+        "|needle.post|https.get|http.get|axios.get|sendBeacon",
     },
     "perl": {
         "shell": "system|exec|readpipe",
@@ -55,9 +55,11 @@ _CALLS: dict[str, dict[str, str]] = {
         "send": "post|put",
     },
     "ruby": {
-        "shell": "system|exec|spawn|IO.popen|Open3.capture2|Open3.capture2e|Open3.capture3|Open3.popen3|Open3.popen2"
+        "shell": "system|exec|spawn|IO.popen|Open3.capture2|Open3.capture2e|Open3.capture3"
+        "|Open3.popen3|Open3.popen2"
         "|Open3.pipeline|PTY.spawn|Kernel.system|Kernel.exec|Kernel.spawn|Process.spawn",
-        "delete": "rm_rf|rm_r|rm_f|remove_dir|remove_entry|remove_entry_secure|rmtree|FileUtils.rm|FileUtils.remove"
+        "delete": "rm_rf|rm_r|rm_f|remove_dir|remove_entry|remove_entry_secure|rmtree"
+        "|FileUtils.rm|FileUtils.remove"
         "|File.delete|File.unlink|Dir.rmdir|Dir.delete|Dir.unlink",
         "write": "File.write|IO.write|File.binwrite|File.truncate",
         "open": "File.open|File.new",
@@ -389,15 +391,11 @@ class _Judge:
         if not _METHOD.search(before):
             return self.source.language == "javascript" and name == "exec" and "child_process" not in self.raw
         if self.source.language != "javascript":
-            return (
-                (kind not in ("file", "send")
-                and before.rstrip().endswith("->"))
-                or (
-                    before.endswith(".")
-                    and "." not in name
-                    and self.source.language in ("ruby", "elixir", "lua", "r", "julia", "php")
-                    and not re.search(r"(?:Kernel|FileUtils|Process)\.\Z", before)
-                )
+            return (kind not in ("file", "send") and before.rstrip().endswith("->")) or (
+                before.endswith(".")
+                and "." not in name
+                and self.source.language in ("ruby", "elixir", "lua", "r", "julia", "php")
+                and not re.search(r"(?:Kernel|FileUtils|Process)\.\Z", before)
             )
         if name == "exec":
             holder = re.search(r"([\w$]+)\s*\??\.\s*\Z", before)
@@ -624,7 +622,7 @@ def _pattern(language: str) -> re.Pattern[str] | None:
     calls = _CALLS[language]
     if found is None and calls:
         groups = (
-            f"(?P<{kind}>{'|'.join(re.escape(name) for name in sorted(names.split('|'), key=len, reverse=True))})"
+            f"(?P<{kind}>{'|'.join(map(re.escape, sorted(names.split('|'), key=len, reverse=True)))})"
             for kind, names in calls.items()
         )
         lookbehind = r"(?<![\w$@%&>])" if language in ("perl", "php") else r"(?<![\w$])"

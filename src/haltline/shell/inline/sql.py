@@ -37,7 +37,8 @@ _COMMENTS = r"--[^\n]*|/\*.*?(?:\*/|\Z)"
 _LITERALS = r"|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
 _NAMES = (
     r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]{0,128}\]|[@#]{0,2}[A-Za-z_][A-Za-z0-9_$]*'
-    r"|\d[\w.]*|;|\\[Gg](?![a-z])|\\;|\\[A-Za-z!?.+]+(?:(?!\\\\)[^\n])*|\\\\|^[ \t]*\.[a-z]+[^\n]*|[<>=!]+|[^\s]"
+    r"|\d[\w.]*|;|\\[Gg](?![a-z])|\\;|\\[A-Za-z!?.+]+(?:(?!\\\\)[^\n])*|\\\\"
+    r"|^[ \t]*\.[a-z]+[^\n]*|[<>=!]+|[^\s]"
 )
 _PLAIN = r"|[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)|'(?:[^']|'')*(?:'|\Z)"
 _ESCAPED = r"|'(?:[^'\\]|\\.|'')*(?:'|\Z)"
@@ -49,8 +50,8 @@ _TOKENS = {
 _EXECUTABLE_COMMENT = re.compile(r"/\*!\d*(.*?)\*/", re.DOTALL)
 
 _DROPPED = word_set(
-    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN TYPE "
-    "FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "
+    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN "
+    "TYPE FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "  # noqa: E501  one word set
     "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER DICTIONARY STAGE SNAPSHOT EXTERNAL"
 )
 _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
@@ -71,7 +72,7 @@ _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
     r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
-    r"|flush|shutdown|prepare|cmdshell|sys_e|load_file|pg_|lo_|\\|^\s*[.:!]|\b(?:system|source|pager)\b",
+    r"|flush|shutdown|prepare|cmdshell|sys_e|load_file|pg_|lo_|\\|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -237,7 +238,7 @@ class _Reader:
         plain = _plain(name)
         return plain in self.temporary or plain.startswith(("#", "@", "PG_TEMP.", "TEMP."))
 
-    def nested(self, words: list[str]) -> None:
+    def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
         """Judge the literals that are run as statements: blocks, `EXECUTE 'text'`, `EXEC ('text')`."""
         if self.depth >= MAX_DEPTH:
             return
@@ -280,7 +281,7 @@ def _explained(words: list[str]) -> bool:
 
 
 def _parts(words: list[str]) -> list[list[str]]:
-    """Return the pieces of a statement that are statements: in a block, a CTE, or without a semicolon between."""
+    """Return what in a statement is one itself: in a block, a CTE, or without a semicolon between."""
     starts = [0]
     for i in range(1, len(words)):
         word = words[i]
