@@ -371,8 +371,23 @@ class Engine:
         taints = SECRET if is_credential(path) else 0
         if path == "/dev/null":
             return Flow("", 0)
-        text = self.read_file(path) if self.read_file is not None and known(path) else None
+        text = None
+        if self.read_file is not None and known(path):
+            place = self.located(path, call.environment)
+            if known(place):
+                text = self.read_file(place.replace("\x03", self.home or "~", 1))
         return Flow(text, taints, path)
+
+    def run_file(self, text: str, path: str, call: Call, environment: Environment) -> Flow:
+        """Judge a script's text; a script that runs itself again is judged once."""
+        place = "script " + self.located(path, call.environment)
+        if place in self.active:
+            return Flow(None, PIPED)
+        self.active.append(place)
+        try:
+            return self.run_text(text, call.inner([], call.argv[0]), environment)
+        finally:
+            self.active.pop()
 
     @staticmethod
     def located(path: str, environment: Environment) -> str:

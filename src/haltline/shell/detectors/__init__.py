@@ -36,7 +36,11 @@ _BY_FUNCTION = {
     "builtins:make_temporary": "mktemp",
     "builtins:download": "curl wget",
     "interpreters:shell": "sh bash zsh dash ksh mksh ash fish rbash csh tcsh elvish nu xonsh yash posh oksh",
-    "interpreters:language": "python node nodejs deno bun perl ruby php lua pypy Rscript osascript tclsh",
+    "interpreters:language": (
+        "python node nodejs deno bun perl ruby php lua luajit pypy Rscript R osascript tclsh tsx groovy "
+        "elixir erl julia"
+    ),
+    "interpreters:project": "make gmake npm yarn pnpm bun just",
     "interpreters:awk": "awk gawk mawk nawk",
     "find:find": "find gfind",
     "find:fd": "fd fdfind",
@@ -127,6 +131,7 @@ TRIGGERS = {
     "detectors.builtins:make_temporary": "(?!)",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
     "detectors.writers:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout",
+    "detectors.interpreters:project": "(?!)",
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",
     "detectors.find:fd": r" -x| -X|--exec",

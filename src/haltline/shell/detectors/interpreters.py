@@ -69,8 +69,8 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
     if flow.text is not None and known(rest[0]):
         environment = Environment()
         environment.positional = rest[1:]
-        inner = call.inner([], call.argv[0])
-        return engine.run_text(flow.text, inner, environment)
+        environment.directory = call.environment.directory
+        return engine.run_file(flow.text, rest[0], call, environment)
     if call.appended and rest[0] == UNKNOWN:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     engine.unknown("script", rest[0], call)
@@ -94,21 +94,29 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
     return engine.run_text(stdin.text, inner, Environment())
 
 
+MAX_SCRIPT = 32 * 1024  # a longer file is as unknown as one that cannot be read
+
 _CODE = {
     "python": ("-c", "inline.python:judge"),
     "pypy": ("-c", "inline.python:judge"),
     "node": ("-e --eval -p --print -pe", "inline.scripts:javascript"),
     "bun": ("-e --eval -p --print", "inline.scripts:javascript"),
+    "tsx": ("-e --eval -p --print", "inline.scripts:javascript"),
     "deno": ("", "inline.scripts:javascript"),
     "perl": ("-e -E", "inline.scripts:perl"),
     "ruby": ("-e", "inline.scripts:ruby"),
     "php": ("-r -R -B -E", "inline.scripts:php"),
-    "lua": ("-e", "inline.scripts:other"),
-    "Rscript": ("-e", "inline.scripts:other"),
-    "osascript": ("-e", "inline.scripts:other"),
-    "tclsh": ("", "inline.scripts:other"),
+    "lua": ("-e", "inline.scripts:lua"),
+    "Rscript": ("-e", "inline.scripts:r"),
+    "R": ("-e", "inline.scripts:r"),
+    "osascript": ("-e", "inline.scripts:applescript"),
+    "groovy": ("-e", "inline.scripts:groovy"),
+    "elixir": ("-e --eval -r", "inline.scripts:elixir"),
+    "erl": ("-eval", "inline.scripts:elixir"),
+    "julia": ("-e -E --eval --print", "inline.scripts:julia"),
+    "tclsh": ("", "inline.scripts:tcl"),
 }
-_SAME = {"nodejs": "node"}
+_SAME = {"nodejs": "node", "ts-node": "tsx", "luajit": "lua"}
 _VALUES = {
     "python": Grammar("-c -m -W -X -Q"),
     "pypy": Grammar("-c -m -W -X"),
@@ -119,7 +127,13 @@ _VALUES = {
     "php": Grammar("-r -R -B -E -d -c -f"),
     "lua": Grammar("-e -l"),
     "Rscript": Grammar("-e"),
+    "R": Grammar("-e -f", joined=True),
     "osascript": Grammar("-e -l"),
+    "tsx": Grammar("-e -r --eval --require --import -p --print --tsconfig"),
+    "groovy": Grammar("-e -cp -classpath", joined=True),
+    "elixir": Grammar("-e -r -pa --eval --name --sname --cookie"),
+    "erl": Grammar("-eval -s -run -name -sname -pa", joined=True),
+    "julia": Grammar("-e -E -L -t -p --eval --print --project"),
 }
 
 
@@ -156,7 +170,12 @@ def _inline_code(
     if pieces:
         return "\n".join(pieces)
     for option, value in given:
-        if value is None and option in code_options and rest and name in ("node", "bun", "perl", "ruby"):
+        if (
+            value is None
+            and option in code_options
+            and rest
+            and name in ("node", "bun", "tsx", "perl", "ruby")
+        ):
             return rest[0]
     return None
 
@@ -185,8 +204,14 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     known_script = engine.book.program(base)
     if known_script is not None and (known_script.has_rules or known_script.detectors):
         engine.dispatch(call.inner([base, *rest[1:]], call.argv[0]))
-    if flow.text is not None:
-        _judge(engine, call, judge, flow.text)
+    mark = "script " + engine.located(path, call.environment)
+    if flow.text is not None and len(flow.text) <= MAX_SCRIPT:
+        if mark not in engine.active:
+            engine.active.append(mark)
+            try:
+                _judge(engine, call, judge, flow.text)
+            finally:
+                engine.active.pop()
     else:
         if (call.appended and path == UNKNOWN) or "{}" in path:
             engine.report("interpreters.pipe-to-shell", call, call.argv[0])
@@ -210,9 +235,19 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
     return Flow(None, PIPED | stdin.taints)
 
 
+def project(engine: Engine, call: Call) -> Flow | None:
+    """`make`, `npm run`, `just` and their like run what the project's files say."""
+    if engine.read_file is None and not engine.files:
+        return None
+    from haltline.shell.inline.projects import TOOLS  # noqa: PLC0415  loaded only where it is needed
+
+    return TOOLS[call.argv[0].rpartition("/")[2]](engine, call)
+
+
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
 _AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]{0,300}\|\s*"((?:[^"\\]|\\.)*)"')
 _AWK_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AWK_JOINED = re.compile(r'(?<=[\w /.-])"[ \t]{1,8}"(?=[\w /.-])')  # strings that stand together are one
 _AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]{0,300}\|(?!\|)\s*[^"\s|]')
 
 
@@ -227,10 +262,13 @@ def awk(engine: Engine, call: Call) -> Flow | None:
         return None
     from haltline.shell.scanner import ansi_c  # noqa: PLC0415  loaded only where it is needed
 
+    program = _AWK_JOINED.sub("", program)
     for pattern in (_AWK_COMMAND, _AWK_PIPE):
         for match in pattern.finditer(program):
             text = next(group for group in match.groups() if group is not None)
-            engine.run_text(ansi_c(text), call.inner([], "awk"), Environment())
+            inner = call.inner([], "awk")
+            inner.stdin = Flow(None, PIPED) if pattern is _AWK_PIPE else Flow("")
+            engine.run_text(ansi_c(text), inner, Environment())
     if _AWK_DYNAMIC.search(_AWK_STRING.sub('""', program)):
         engine.report("interpreters.pipe-to-shell", call, "awk")
     return None

@@ -1,36 +1,87 @@
-"""Python code on a command line, read with `ast`: the calls that delete, run, or send."""
+"""Python code on a command line, read with `ast`: the calls that delete, overwrite, run, or send.
+
+Statements are read in the order in which they stand. A name that a branch or loop sets keeps every value
+that it may have, and a call is judged for each. A function is judged where it is defined, and again where it
+is called with arguments that are known. Calls that do what a command does are judged as that command.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from typing import TYPE_CHECKING
 
+from haltline.shell.call import NETWORK, SECRET, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.marks import HOME, UNKNOWN, without_marks
+from haltline.shell.inline.values import Value, Values, path_of
+from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
 MAX_LENGTH = 32 * 1024
-MAX_NODES = 8_000
+MAX_DEPTH = 12  # functions and evaluated texts inside one another
 
 _SHELL = word_set(
     "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn "
-    "asyncio.create_subprocess_shell"
+    "asyncio.create_subprocess_shell commands.getstatusoutput popen2.popen2 posix.system nt.system "
+    "IPython.get_ipython().system get_ipython().system anyio.run_process pexpect.spawn pexpect.run"
 )
 _RUN = word_set(
     "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen "
-    "asyncio.create_subprocess_exec"
+    "asyncio.create_subprocess_exec sh.Command plumbum.cmd"
 )
-_EXEC = word_set("os.execv os.execvp os.execl os.execlp os.spawnl os.spawnv os.posix_spawn")
 _TREE = word_set("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash")
-_ONE = word_set("os.remove os.unlink os.rmdir os.removedirs")
-_EVALUATE = word_set("eval exec compile __import__")
+_ONE = word_set("os.remove os.unlink os.rmdir os.removedirs posix.unlink posix.remove")
+_EVALUATE = word_set(
+    "eval exec compile builtins.eval builtins.exec builtins.compile code.interact runpy.run_path"
+)
 _LISTING = ("glob", "listdir", "walk(", "iterdir", "scandir")
-_FETCH = ("urlopen", "requests.get", "httpx.get")
+_OPEN = word_set("open io.open codecs.open builtins.open")
+_SEND = re.compile(
+    r"(?:^|\.)(?:requests|httpx|aiohttp|urllib3?|http|smtplib|socket|websockets?|ftplib|paramiko|sock|session"
+    r"|client|s|u|r)\b.*\.(?:post|put|patch|get|request|urlopen|send|sendall|sendto|sendmail|send_message|storbinary)\Z"
+    r"|(?:^|\.)(?:urlopen|urlretrieve|Request)\Z"
+)
+_DATABASE_LOSS = {
+    ".drop_all": "drop",
+    ".drop_database": "drop",
+    ".flushall": "drop",
+    ".flushdb": "drop",
+    ".drop_tables": "drop",
+    ".drop_collection": "drop",
+    ".objects.all().delete": "delete-all",
+    ".query.delete": "delete-all",
+}
+# A call, and the command that does the same: `0`, `1` are its arguments; `@` is what the method belongs to.
+_EQUIVALENTS = {
+    "os.rename": "mv 0 1",
+    "os.renames": "mv 0 1",
+    "os.replace": "mv 0 1",
+    "shutil.move": "mv 0 1",
+    "shutil.copy": "cp 0 1",
+    "shutil.copy2": "cp 0 1",
+    "shutil.copyfile": "cp 0 1",
+    "shutil.copytree": "cp -r 0 1",
+    "os.symlink": "ln -s 0 1",
+    "os.truncate": "truncate -s 1 0",
+    "os.chmod": "chmod 1 0",
+    "os.lchmod": "chmod 1 0",
+    "os.chown": "chown 1 0",
+    "shutil.chown": "chown 1 0",
+    "os.setxattr": "xattr 0",
+    "os.kill": "kill -9 -- 0",
+    "os.killpg": "kill -9 -- 0",
+    "os.chdir": "cd 0",
+    "shutil.unpack_archive": "unzip 0 -d 1",
+}
+_METHODS = {".rename": "mv @ 0", ".replace": "mv @ 0", ".chmod": "chmod 0 @", ".symlink_to": "ln -s 0 @"}
+_MODE = frozenset({"os.chmod", "os.lchmod", ".chmod"})
 
 
 def judge(engine: Engine, call: Call, code: str) -> None:
@@ -38,133 +89,342 @@ def judge(engine: Engine, call: Call, code: str) -> None:
     if len(code) > MAX_LENGTH:
         engine.report("limits.reached", call, "inline code is too long")
         return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(code.replace("\0", "_").replace(HOME, "~"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(code)
+    if tree is None:
         _unparsed(engine, call, code)
         return
-    visitor = _Visitor(engine, call, code)
-    for nodes, node in enumerate(ast.walk(tree)):
-        if nodes > MAX_NODES:
-            engine.report("limits.reached", call, "inline code is too large")
-            return
-        visitor.visit_one(node)
-    if "socket" in code and (
-        "dup2" in code or "pty.spawn" in code or "/bin/sh" in code or "/bin/bash" in code
-    ):
+    engine.charge(1 + len(code) // 64)
+    inner = call.inner(call.argv, call.argv[0] if call.argv else "python")
+    inner.via, inner.depth = call.via, call.depth
+    inner.environment = call.environment.copy()
+    visitor = _Visitor(engine, inner, code)
+    visitor.block(tree.body)
+    if _reverse_shell(code):
         engine.report("machine.reverse-shell", call)
     if not visitor.found:
         engine.effect("execute", "python", call)
 
 
+def _reverse_shell(code: str) -> bool:
+    if "socket" in code and "pty.spawn" in code:
+        return True
+    return (
+        "socket" in code
+        and ".connect" in code
+        and any(
+            name in code
+            for name in ("dup2", "pty.spawn", "/bin/sh", "/bin/bash", "subprocess", "os.popen", "cmd.exe")
+        )
+        and any(name in code for name in ("recv", "dup2", "fileno", "makefile"))
+    )
+
+
+_PRINT = re.compile(r"^([ \t]*)(print|exec)[ \t]+(?![=(.,])(?:>>[^,\n]+,)?([^\n;#]+)", re.MULTILINE)
+_PRINT_LATER = re.compile(r"([;:][ \t]*)(print|exec)[ \t]+(?![=(.,])([^\n;#]+)")
+_EXCEPT = re.compile(r"(except[ \t]+[\w., ()]+?)[ \t]*,[ \t]*(\w+)[ \t]*:")
+
+
+def parsed(code: str) -> ast.Module | None:
+    """Return the syntax tree; Python 2 is brought to Python 3 where that is a matter of spelling."""
+    code = code.replace("\0", "_").replace(HOME, "~")
+    tree = _parse(code)
+    if tree is not None:
+        return tree
+    newer = _PRINT.sub(r"\1\2(\3)", code)
+    newer = _EXCEPT.sub(r"\1 as \2:", _PRINT_LATER.sub(r"\1\2(\3)", newer))
+    return _parse(newer) if newer != code else None
+
+
+def _parse(code: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+_CALLED = re.compile(
+    r"\b(?:(system|popen|execv\w*|execl\w*|spawn\w*|Popen|check_call|check_output|getoutput)"
+    r"|(rmtree|unlink|removedirs|remove_tree))\b|\bos\s*\.\s*(remove|rmdir)\b|\bsubprocess\s*\.\s*(run|call)\b"
+)
+
+
 def _unparsed(engine: Engine, call: Call, code: str) -> None:
     engine.unknown("code", "Python that does not parse", call)
-    for name in (*_SHELL, *_RUN, *_TREE, *_ONE):
-        if name in code:
-            engine.report(
-                "interpreters.inline-delete" if name in _TREE or name in _ONE else "interpreters.inline-run",
-                call,
-                name,
-            )
-            return
+    match = _CALLED.search(code)
+    if match is not None:
+        deletes = match[2] or match[3]
+        engine.report("interpreters.inline-delete" if deletes else "interpreters.inline-run", call, match[0])
 
 
 class _Visitor:
-    __slots__ = ("call", "engine", "found", "lists", "names", "strings")
+    __slots__ = ("active", "call", "engine", "found", "lists", "values")
 
     def __init__(self, engine: Engine, call: Call, code: str) -> None:
         self.engine = engine
         self.call = call
         self.lists = any(name in code for name in _LISTING)
-        self.names: dict[str, str] = {}
-        self.strings: dict[str, str] = {}
+        self.values = Values(engine.charge)
+        self.active: list[str] = []
         self.found = False
 
-    def visit_one(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname is not None:
-                    self.names[alias.asname] = alias.name
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                self.names[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
-        elif (
-            isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-        ):
-            value = self.string(node.value)
-            if value is not None:
-                self.strings[node.targets[0].id] = value
-            elif isinstance(node.value, (ast.Name, ast.Attribute)):
-                self.names[node.targets[0].id] = self.dotted(node.value)
-        elif isinstance(node, ast.Call):
-            self.visit_call(node)
+    # Statements
 
-    def visit_call(self, node: ast.Call) -> None:
-        name = self.dotted(node.func)
-        first = (
-            node.args[0]
-            if node.args
-            else next((k.value for k in node.keywords if k.arg in ("path", "args", "cmd")), None)
-        )
-        if name in _SHELL:
-            self.run_text(self.string(first))
-        elif name in _RUN or name in _EXEC or name.startswith(("os.exec", "os.spawn")):
-            self.run_arguments(node, first)
-        elif name in _TREE:
-            self.delete(self.path(first), recursive=True)
-        elif name in _ONE:
-            self.delete(self.path(first), recursive=False)
-        elif name.endswith((".unlink", ".rmdir", ".rmtree")) and isinstance(node.func, ast.Attribute):
-            target = first if name.endswith(".rmtree") and first is not None else node.func.value
-            self.delete(self.path(target), recursive=name.endswith(".rmtree"))
-        elif name in _EVALUATE and first is not None:
-            self.evaluate(node)
-        elif name in ("open", "io.open", "codecs.open") or name.endswith(
-            (".write_text", ".write_bytes", ".open", ".read_text", ".read_bytes")
-        ):
-            self.open(node, name, first)
-        elif name.endswith((".execute", ".executescript", ".executemany")):
-            text = self.string(first)
-            if text is not None:
-                from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        """Read statements in order."""
+        for statement in statements:
+            self.statement(statement)
 
-                sql.judge(self.engine, self.call, text)
+    def branch(self, *blocks: Sequence[ast.AST]) -> None:
+        """Read statements that may run or not, or many times."""
+        self.values.uncertain += 1
+        for block in blocks:
+            for node in block:
+                self.statement(node)
+        self.values.uncertain -= 1
 
-    def evaluate(self, node: ast.Call) -> None:
-        text = self.string(node.args[0])
-        if text is not None and self.dotted(node.func) != "__import__":
-            judge(self.engine, self.call.inner([], "python"), text)
+    def statement(self, node: ast.AST) -> None:  # noqa: C901, PLR0912  one case for each kind of statement
+        """Read one statement, and what it holds."""
+        self.values.count()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.imports(node)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.values.functions[node.name] = node
+            self.later(node)
+        elif isinstance(node, ast.Assign):
+            self.expression(node.value)
+            for target in node.targets:
+                self.values.assign(target, node.value)
+        elif isinstance(node, ast.AnnAssign):
+            if node.value is not None:
+                self.expression(node.value)
+                self.values.assign(node.target, node.value)
+        elif isinstance(node, ast.AugAssign):
+            self.expression(node.value)
+            if isinstance(node.target, ast.Name):
+                name = ast.Name(node.target.id, ast.Load())
+                self.values.assign(node.target, ast.BinOp(name, node.op, node.value))
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            self.expression(node.iter)
+            self.values.iterate(node.target, node.iter)
+            self.branch(node.body, node.orelse)
+        elif isinstance(node, (ast.While, ast.If)):
+            self.expression(node.test)
+            self.branch(node.body, node.orelse)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                self.expression(item.context_expr)
+                if item.optional_vars is not None:
+                    self.values.assign(item.optional_vars, item.context_expr)
+            self.block(node.body)
+        elif isinstance(node, (ast.Try, ast.TryStar)):
+            self.branch(node.body, *(handler.body for handler in node.handlers), node.orelse, node.finalbody)
+        elif isinstance(node, ast.ClassDef):
+            self.branch(node.body)
+        elif isinstance(node, ast.Match):
+            self.branch(*(case.body for case in node.cases))
+        else:
+            self.expression(node)
+
+    def imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Remember what a name stands for."""
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                name = f"{node.module or ''}.{alias.name}"
+                if alias.name == "*":
+                    self.star(node.module or "")
+                self.values.modules[alias.asname or alias.name] = name
+            elif alias.asname is not None:
+                self.values.modules[alias.asname] = alias.name
+
+    def star(self, module: str) -> None:
+        """`from os import *` brings every name that is judged."""
+        for name in (*_SHELL, *_RUN, *_TREE, *_ONE, *_EQUIVALENTS):
+            holder, _, member = name.rpartition(".")
+            if holder == module and member != "open":
+                self.values.modules[member] = name
+
+    def later(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Read a function's body once with its parameters unknown."""
+        for argument in _parameters(node.args):
+            self.values.bind(argument.arg, [None])
+        self.branch(node.decorator_list, node.body)
+
+    def expression(self, node: ast.AST) -> None:  # noqa: C901  one case for each form
+        """Read every call that an expression holds, the inner ones first."""
+        self.values.count()
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            for generator in node.generators:
+                self.expression(generator.iter)
+                self.values.iterate(generator.target, generator.iter)
+                for condition in generator.ifs:
+                    self.expression(condition)
+            for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+                self.expression(part)
             return
-        source = ast.dump(node)
-        if any(name.rpartition(".")[2] in source for name in _FETCH) and (
-            "urlopen" in source or "requests" in source or "httpx" in source
+        if isinstance(node, ast.NamedExpr):
+            self.expression(node.value)
+            self.values.assign(node.target, node.value)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                self.statement(child)
+            elif not isinstance(child, (ast.expr_context, ast.operator)):
+                self.expression(child)
+        if isinstance(node, ast.Call):
+            turns = self.values.alternatives(node)
+            outer = self.values.choice
+            for turn in range(turns):
+                self.values.choice = turn
+                self.visit_call(node)
+            self.values.choice = outer
+
+    # Calls
+
+    def visit_call(self, node: ast.Call) -> None:  # noqa: C901, PLR0912  one case for each kind of call
+        """Judge one call."""
+        values = self.values
+        name = values.dotted(node.func)
+        first = _argument(node, 0, "path", "args", "cmd", "command", "src", "filename", "file", "name")
+        if name in _SHELL or name.endswith((".exec_command", ".create_subprocess_shell")):
+            self.run_text(values.value(first) if first is not None else "")
+        elif name.endswith((".system", ".popen")) and isinstance(first, ast.expr):
+            self.run_text(values.value(first))
+        elif name in _RUN:
+            self.run_arguments(node, first)
+        elif name.startswith(("os.exec", "os.spawn", "os.posix_spawn", "posix.exec", "posix.spawn")):
+            self.replace_process(name, node)
+        elif name.startswith("sh.") and values.modules.get(name[3:], "").startswith("sh."):
+            self.dispatch([name[3:], *(values.value(argument) for argument in node.args)])
+        elif name in _TREE or (name.endswith(".rmtree") and first is not None):
+            self.delete(self.value(first), recursive=True)
+        elif name in _ONE:
+            self.delete(self.value(first), recursive=False)
+        elif name.endswith((".unlink", ".rmdir", ".rmtree")) and isinstance(node.func, ast.Attribute):
+            self.delete(values.value(node.func.value), recursive=name.endswith(".rmtree"))
+        elif name in _EVALUATE and first is not None:
+            self.evaluate(name, first)
+        elif name in _OPEN or name in ("os.open", "posix.open"):
+            self.open(node, name, values.value(first) if first is not None else None)
+        elif name.endswith((".write_text", ".write_bytes", ".open", ".read_text", ".read_bytes", ".touch")):
+            self.open(
+                node, name, values.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+            )
+        elif name.endswith(
+            (".execute", ".executescript", ".executemany", ".exec_driver_sql", ".sql", ".raw")
         ):
+            self.statements(values.value(first) if first is not None else None)
+        elif name in _EQUIVALENTS:
+            self.equivalent(name, _EQUIVALENTS[name], node)
+        elif name.endswith(("call_command", "execute_from_command_line")):
+            words = [values.value(argument) for argument in node.args]
+            words = words[0][1:] if len(words) == 1 and isinstance(words[0], list) else words
+            self.dispatch(["manage.py", *words])
+        else:
+            self.other(name, node)
+
+    def other(self, name: str, node: ast.Call) -> None:
+        """Judge calls that are told by how their name ends, and functions of the text itself."""
+        function = node.func if isinstance(node.func, ast.Lambda) else self.values.functions.get(name)
+        if function is not None and name not in self.active and len(self.active) < MAX_DEPTH:
+            self.enter(name, function, node)
+            return
+        if name == "print" and any(self.values.taint(argument) & SECRET for argument in node.args):
+            if any(self.values.dotted(inner) == "os.environ" for a in node.args for inner in ast.walk(a)):
+                self.engine.report("credentials.environment", self.call)
+            return
+        if _SEND.search(name) and any(
+            self.values.taint(argument) & SECRET
+            for argument in (*node.args, *(k.value for k in node.keywords))
+        ):
+            self.found = True
+            self.engine.report("credentials.send", self.call, name)
+            return
+        for ending, rule in _DATABASE_LOSS.items():
+            if name.endswith(ending):
+                self.found = True
+                self.engine.report("databases." + rule, self.call, name)
+                return
+        if name.endswith((".delete_many", ".update_many")) and node.args and _is_empty(node.args[0]):
+            self.found = True
+            self.engine.report("databases.document-loss", self.call, name)
+        suffix = "." + name.rpartition(".")[2]
+        if suffix in _METHODS and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+            holder = self.values.value(node.func.value)
+            if isinstance(holder, str) and (
+                "/" in holder or HOME in holder or "Path" in ast.dump(node.func)[:2000]
+            ):
+                self.equivalent(suffix, _METHODS[suffix], node)
+
+    def enter(
+        self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, node: ast.Call
+    ) -> None:
+        """Read a function's body with the arguments of a call."""
+        self.engine.charge(1)
+        parameters = _parameters(function.args)
+        given: dict[str, ast.expr] = dict(zip((p.arg for p in parameters), node.args, strict=False))
+        given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        bound = {key: (self.values.value(source), self.values.taint(source)) for key, source in given.items()}
+        for parameter in parameters:
+            value, taint = bound.get(parameter.arg, (None, 0))
+            self.values.names[parameter.arg] = [value]
+            self.values.taints[parameter.arg] = taint
+        if function.args.vararg is not None:
+            rest = [self.values.value(argument) for argument in node.args[len(parameters) :]]
+            self.values.names[function.args.vararg.arg] = [rest]
+        self.active.append(name)
+        outer, self.values.choice = self.values.choice, 0
+        if isinstance(function, ast.Lambda):
+            self.expression(function.body)
+        else:
+            self.block(function.body)
+        self.values.choice = outer
+        self.active.pop()
+
+    def value(self, node: ast.expr | None) -> Value:
+        """Return the value of an argument that may be missing."""
+        return None if node is None else self.values.value(node)
+
+    def evaluate(self, name: str, first: ast.expr) -> None:
+        """`exec` and `eval` of a text that is known, of one from the network, or of one that nobody knows."""
+        if name == "runpy.run_path":
+            path = self.values.text(first)
+            self.dispatch(["python3", path or UNKNOWN])
+            return
+        text = self.values.text(first)
+        if text is not None and known(text) and len(self.active) < MAX_DEPTH:
+            inner = self.call.inner([], "python")
+            self.engine.descend(MAX_DEPTH)
+            self.engine.depth += 1
+            try:
+                judge(self.engine, inner, text)
+            finally:
+                self.engine.depth -= 1
+        elif self.values.taint(first) & NETWORK:
             self.engine.report("interpreters.network-code", self.call)
             self.found = True
+        elif not isinstance(first, ast.Call) or not name.endswith("exec"):
+            self.engine.unknown("code", "a text that Python computes and evaluates", self.call)
 
-    def open(self, node: ast.Call, name: str, first: ast.expr | None) -> None:
+    def open(self, node: ast.Call, name: str, value: Value) -> None:
+        """Judge a file opened for reading or writing."""
         from haltline.shell.detectors.credentials import is_credential  # noqa: PLC0415  loaded only where it is needed
         from haltline.shell.detectors.filesystem import written  # noqa: PLC0415  loaded only where it is needed
 
+        path = path_of(value)
         method = name.rpartition(".")[2]
-        is_path_method = isinstance(node.func, ast.Attribute) and name not in ("io.open", "codecs.open")
-        path = (
-            self.path(node.func.value)
-            if is_path_method and isinstance(node.func, ast.Attribute)
-            else self.path(first)
+        position = (
+            0 if isinstance(node.func, ast.Attribute) and name not in _OPEN and name != "os.open" else 1
         )
-        mode_argument = (
-            node.args[0] if is_path_method and node.args else (node.args[1] if len(node.args) > 1 else None)
-        )
-        mode = (
-            "r"
-            if method.startswith("read")
-            else "w"
-            if method.startswith("write")
-            else self.string(mode_argument) or "r"
-        )
+        if name == "os.open":
+            flags = ast.dump(node.args[1]) if len(node.args) > 1 else ""
+            mode = "w" if "O_TRUNC" in flags or "O_WRONLY" in flags or "O_RDWR" in flags else "r"
+        elif method.startswith(("read", "write", "touch")):
+            mode = "a" if method == "touch" else method[0]
+        else:
+            given = _argument(node, position, "mode")
+            mode = ("r" if given is None else self.values.text(given)) or "r"
         if path is None:
             return
         self.found = True
@@ -175,40 +435,102 @@ class _Visitor:
         if is_credential(path):
             self.engine.report("credentials.read", self.call, path)
 
-    def run_text(self, text: str | None) -> None:
+    def statements(self, value: Value) -> None:
+        """Judge SQL that is given to a database."""
+        if isinstance(value, str):
+            from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
+
+            sql.judge(self.engine, self.call, value)
+
+    def equivalent(self, name: str, pattern: str, node: ast.Call) -> None:
+        """Judge a call as the command that does the same."""
+        words: list[Value] = []
+        for word in pattern.split():
+            value: Value = word
+            if word == "@":
+                value = self.values.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+            elif word.isdigit():
+                argument = _argument(node, int(word), *(("src", "path"), ("dst", "mode"))[int(word)])
+                value = None if argument is None else self.values.value(argument)
+                if isinstance(value, int):
+                    value = format(value, "o") if name in _MODE else str(value)
+            words.append(value)
+        if any(
+            isinstance(word, str) and known(word)
+            for word in words[1:]
+            if word not in ("-s", "-r", "-9", "--")
+        ):
+            self.dispatch(words)
+
+    # What is run
+
+    def dispatch(self, words: Sequence[Value]) -> None:
+        """Judge a command that is run without a shell."""
         self.found = True
-        if text is None:
+        argv = [_word(word) for word in words]
+        inner = self.call.inner(argv, "python")
+        inner.stdin = None
+        self.engine.dispatch(inner)
+
+    def run_text(self, value: Value) -> None:
+        """Judge a text that a shell runs."""
+        self.found = True
+        if isinstance(value, list):
+            self.dispatch(value)
+            return
+        if not isinstance(value, str):
             self.engine.unknown("code", "a shell text that Python computes", self.call)
             self.engine.effect("execute", None, self.call)
             return
-        self.engine.run_text(without_marks(text), self.call.inner([], "python"), Environment())
+        environment = Environment()
+        environment.directory = self.call.environment.directory
+        text = value.replace(UNKNOWN, '"$HALTLINE_UNKNOWN"') if UNKNOWN in value else value
+        inner = self.call.inner([], "python")
+        inner.stdin = None
+        self.engine.run_text(without_marks(text.replace(HOME, "~")), inner, environment)
 
     def run_arguments(self, node: ast.Call, first: ast.expr | None) -> None:
-        text = self.string(first)
-        if text is not None and not isinstance(first, (ast.List, ast.Tuple)):
-            values = [self.string(argument) for argument in node.args]
-            if len(values) > 1 and all(value is not None for value in values):
-                self.found = True
-                self.engine.dispatch(
-                    self.call.inner([value or "" for value in values[1:]] or [text], "python")
-                )
-                return
-            self.run_text(text)
-            return
-        if isinstance(first, (ast.List, ast.Tuple)):
-            argv = [self.string(element) for element in first.elts]
-            self.found = True
-            if argv and argv[0] is not None:
-                inner = self.call.inner([UNKNOWN if word is None else word for word in argv], "python")
-                inner.stdin = None
-                self.engine.dispatch(inner)
-                return
-        self.run_text(None)
+        """`subprocess.run` and its like: a list of words, or a text."""
+        value = self.value(first)
+        outer = self.call.environment.directory
+        directory = next((self.values.text(k.value) for k in node.keywords if k.arg == "cwd"), None)
+        if directory is not None:
+            self.call.environment.directory = path_of(directory)
+        if isinstance(value, str) and len(node.args) > 1 and self.values.dotted(node.func).endswith("_exec"):
+            self.dispatch([value, *(self.values.value(argument) for argument in node.args[1:])])
+        elif isinstance(value, list) and value:
+            self.with_input(node, value)
+        else:
+            self.run_text(value)
+        self.call.environment.directory = outer
 
-    def delete(self, path: str | None, *, recursive: bool) -> None:
+    def with_input(self, node: ast.Call, words: list[Value]) -> None:
+        """Run words with the text that `input=` gives them."""
+        text = next((self.values.text(k.value) for k in node.keywords if k.arg == "input"), None)
+        self.found = True
+        inner = self.call.inner([_word(word) for word in words], "python")
+        inner.stdin = None if text is None else Flow(text)
+        self.engine.dispatch(inner)
+
+    def replace_process(self, name: str, node: ast.Call) -> None:
+        """`os.execvp(file, words)`, `os.execl(file, word, …)`, `os.spawnv(mode, file, words)`."""
+        arguments = node.args[1:] if name.partition(".")[2].startswith("spawn") else node.args
+        if not arguments:
+            return
+        path = self.values.value(arguments[0])
+        rest = self.values.value(arguments[1]) if len(arguments) > 1 else None
+        if not isinstance(rest, list):
+            rest = [self.values.value(argument) for argument in arguments[1:]]
+        self.dispatch([path, *rest[1:]])
+
+    def delete(self, value: Value, *, recursive: bool) -> None:
+        """Judge the deletion of a path, or of everything that a pattern finds."""
         from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
         self.found = True
+        if isinstance(value, list):
+            value = value[0] if len(value) == 1 else None
+        path = path_of(value)
         target = UNKNOWN if path is None else path
         self.engine.effect("delete", path, self.call, recursive=recursive, reversible=False)
         call = self.call
@@ -217,86 +539,22 @@ class _Visitor:
             call.appended = True
         deleted(self.engine, call, target, recursive=recursive, force=True)
 
-    def dotted(self, node: ast.AST) -> str:
-        if isinstance(node, ast.Name):
-            return self.names.get(node.id, node.id)
-        if isinstance(node, ast.Attribute):
-            return self.dotted(node.value) + "." + node.attr
-        if isinstance(node, ast.Call):
-            name = self.dotted(node.func)
-            if name in ("__import__", "importlib.import_module") and node.args:
-                return self.string(node.args[0]) or ""
-            if name == "getattr" and len(node.args) > 1:
-                return self.dotted(node.args[0]) + "." + (self.string(node.args[1]) or "")
-            return name + "()"
-        return ""
 
-    def string(self, node: ast.AST | None) -> str | None:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return node.value
-        if isinstance(node, ast.Constant) and isinstance(node.value, bytes):
-            return node.value.decode("utf-8", "replace")
-        if isinstance(node, ast.Name):
-            return self.strings.get(node.id)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            left, right = self.string(node.left), self.string(node.right)
-            return (
-                None if left is None or right is None or len(left) + len(right) > MAX_LENGTH else left + right
-            )
-        if isinstance(node, ast.JoinedStr):
-            pieces = [
-                self.string(v.value) if isinstance(v, ast.FormattedValue) else self.string(v)
-                for v in node.values
-            ]
-            return "".join(UNKNOWN if piece is None else piece for piece in pieces)
-        if isinstance(node, ast.Call):
-            return self.computed(node)
-        return None
+def _word(value: Value) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return value if isinstance(value, str) else UNKNOWN
 
-    def computed(self, node: ast.Call) -> str | None:
-        name = self.dotted(node.func)
-        values = [self.string(argument) for argument in node.args]
-        if (
-            name in ("os.path.expanduser", "Path.expanduser", "pathlib.Path", "Path", "str")
-            and values
-            and values[0] is not None
-        ):
-            return values[0]
-        if name.endswith("Path.home") or name == "Path.home":
-            return "~"
-        if name in ("os.getenv", "os.environ.get") and values[:1] == ["HOME"]:
-            return "~"
-        if (
-            name.endswith(".join")
-            and isinstance(node.func, ast.Attribute)
-            and name != "os.path.join"
-            and node.args
-            and isinstance(node.args[0], (ast.List, ast.Tuple))
-        ):
-            pieces = [self.string(element) for element in node.args[0].elts]
-            glue = self.string(node.func.value)
-            return None if glue is None or None in pieces else glue.join(piece or "" for piece in pieces)
-        if name == "os.path.join" and values and None not in values:
-            return "/".join(value or "" for value in values)
-        if name.endswith("b64decode") and values and values[0] is not None:
-            import base64  # noqa: PLC0415  loaded only where it is needed
 
-            try:
-                return base64.b64decode(values[0] + "=" * (-len(values[0]) % 4)).decode("utf-8", "replace")
-            except ValueError:
-                return None
-        if name.endswith((".decode()", ".decode", ".strip")) and isinstance(node.func, ast.Attribute):
-            return self.string(node.func.value)
-        return None
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
-    def path(self, node: ast.AST | None) -> str | None:
-        """Return a path argument with a leading `~` made the home mark."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            left, right = self.path(node.left), self.string(node.right)
-            return None if left is None else left.rstrip("/") + "/" + (UNKNOWN if right is None else right)
-        if isinstance(node, ast.Subscript) and self.dotted(node.value) == "os.environ":
-            return HOME if self.string(node.slice) == "HOME" else None
-        text = self.string(node)
-        if text is None:
-            return None
-        return HOME + text[1:] if text == "~" or text.startswith("~/") else text
+
+def _argument(node: ast.Call, position: int, *keywords: str) -> ast.expr | None:
+    if len(node.args) > position:
+        return node.args[position]
+    return next((k.value for k in node.keywords if k.arg in keywords), None)
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict) and not node.keys

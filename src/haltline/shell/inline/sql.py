@@ -1,7 +1,8 @@
 """SQL statements: what they would destroy, read from tokens so that a literal is never taken for a statement.
 
-Comments and quoted text are set aside first (SQL:2016, "lexical elements", with the dialects' `#` comments
-and dollar quoting), then each statement is judged by its leading words.
+Comments and quoted text are set aside first (SQL:2016, "lexical elements", with what the dialects add), then
+each statement is judged by its words. Where that leaves doubt and `sqlglot` is installed, its parser is asked
+as well (`haltline.shell.inline.grammar`); the stricter answer wins.
 """
 
 from __future__ import annotations
@@ -9,118 +10,513 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from haltline.shell.inline import grammar
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
-MAX_STATEMENTS = 500
+MAX_STATEMENTS = 5000
 MAX_DEPTH = 3
+MAX_QUESTIONS = 16  # statements of one text that the parser is asked about
 
-_TOKEN = re.compile(
-    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.|'')*(?:'|\Z)|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
-    r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]*\]|[A-Za-z_][A-Za-z0-9_$]*|;|\\![^\n]*|[^\s]',
-    re.DOTALL,
+DIALECTS = {
+    "psql": "postgres", "pgcli": "postgres", "cockroach": "postgres", "mysql": "mysql", "mariadb": "mysql",
+    "mycli": "mysql", "sqlite3": "sqlite", "sqlite": "sqlite", "litecli": "sqlite", "d1": "sqlite",
+    "wrangler": "sqlite", "turso": "sqlite", "libsql": "sqlite", "duckdb": "duckdb", "bq": "bigquery",
+    "clickhouse": "clickhouse", "clickhouse-client": "clickhouse", "snowsql": "snowflake", "sqlcmd": "tsql",
+    "beeline": "hive", "hive": "hive", "impala-shell": "hive", "trino": "trino", "presto": "presto",
+}  # fmt: skip
+_ESCAPING = frozenset({"mysql", "bigquery", "clickhouse", "snowflake", "hive"})
+_EMBEDDED = frozenset({"sqlite", "duckdb"})
+
+_COMMENTS = r"--[^\n]*|/\*.*?(?:\*/|\Z)"
+_LITERALS = r"|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
+_NAMES = (
+    r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]{0,128}\]|[@#]{0,2}[A-Za-z_][A-Za-z0-9_$]*'
+    r"|\d[\w.]*|;|\\[Gg](?![a-z])|\\;|\\[A-Za-z!?.+]+(?:(?!\\\\)[^\n])*|\\\\"
+    r"|^[ \t]*\.[a-z]+[^\n]*|[<>=!]+|[^\s]"
 )
+_PLAIN = r"|[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)|'(?:[^']|'')*(?:'|\Z)"
+_ESCAPED = r"|'(?:[^'\\]|\\.|'')*(?:'|\Z)"
+_FLAGS = re.DOTALL | re.MULTILINE
+_TOKENS = {
+    False: re.compile(_COMMENTS + _LITERALS + _PLAIN + _NAMES, _FLAGS),
+    True: re.compile(r"\#[^\n]*|" + _COMMENTS + _LITERALS + _ESCAPED + _NAMES, _FLAGS),
+}
+_EXECUTABLE_COMMENT = re.compile(r"/\*!\d*(.*?)\*/", re.DOTALL)
+
 _DROPPED = word_set(
-    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED "
-    "COLUMN TYPE "
-    "FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "
-    "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER"
+    "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN "
+    "TYPE FUNCTION PROCEDURE SEQUENCE EXTENSION STREAM TOPIC PARTITION CATALOG WAREHOUSE DOMAIN BUCKET CONSTRAINT "  # noqa: E501  one word set
+    "TRIGGER POLICY SUBSCRIPTION PUBLICATION FOREIGN SERVER DICTIONARY STAGE SNAPSHOT EXTERNAL"
+)
+_STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
+_VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
+_READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
+_NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
+_ENDS = word_set("RETURNING ORDER LIMIT GROUP OPTION OUTPUT SETTINGS")
+_POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
+_NOISE = word_set(
+    "IF EXISTS ONLY CONCURRENTLY TEMPORARY TEMP LOW_PRIORITY IGNORE QUICK TOP FROM INTO TABLE VIEW BY"
+)
+_BODIES = word_set("PROCEDURE FUNCTION TRIGGER EVENT PROC RULE POLICY PACKAGE")
+_SERVER_PROGRAM = word_set("XP_CMDSHELL SP_OACREATE SYS_EXEC SYS_EVAL DBMS_SCHEDULER")
+_SERVER_FILE = word_set(
+    "PG_READ_FILE PG_READ_BINARY_FILE LO_IMPORT LO_EXPORT PG_LS_DIR LOAD_FILE DUMPFILE OUTFILE"
+)
+_NAME = re.compile(r"[A-Z_@#\"`\[]")
+_QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
+_MATTERS = re.compile(
+    r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
+    r"|flush|shutdown|prepare|cmdshell|sys_e|load_file|pg_|lo_|\\|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
-def statements(text: str) -> list[list[str]]:
-    """Return each statement's words in capitals; literals become `''` and quoted names keep their quotes."""
-    result: list[list[str]] = []
-    current: list[str] = []
-    for match in _TOKEN.finditer(text):
+class Statement:
+    """One statement.
+
+    Attributes:
+        words: its words in capitals; a literal keeps one leading quote mark, a quoted name both.
+        start: where it begins in the text.
+        end: where it ends.
+    """
+
+    __slots__ = ("end", "start", "words")
+
+    def __init__(self, words: list[str], start: int, end: int) -> None:
+        self.words = words
+        self.start = start
+        self.end = end
+
+
+def dialect_of(call: Call) -> str | None:
+    """Return the dialect of the client that a command starts, or None."""
+    return DIALECTS.get(call.argv[0].rpartition("/")[2].removesuffix(".exe")) if call.argv else None
+
+
+def statements(text: str, *, escapes: bool) -> list[Statement]:
+    """Return the statements of a text; `escapes` where a backslash escapes in literals."""
+    result: list[Statement] = []
+    words: list[str] = []
+    start = 0
+    for match in _TOKENS[escapes].finditer(text):
         lexeme = match[0]
-        if lexeme.startswith(("--", "/*")) and not lexeme.startswith("/*!"):
+        if lexeme[:2] in ("--", "/*") or (lexeme[0] == "#" and escapes):
             continue
-        if lexeme == ";":
-            if current:
-                result.append(current)
-            current = []
-            if len(result) >= MAX_STATEMENTS:
-                break
-        elif lexeme[0] == "'" or match[1] is not None:
-            current.append("''")
+        first = lexeme[0]
+        if _separates(lexeme):
+            if words:
+                result.append(Statement(words, start, match.start()))
+            words = []
+            continue
+        if not words:
+            start = match.start()
+        if match[1] is not None:
+            size = len(match[1]) + 2
+            words.append("'" + lexeme[size:-size])
+        elif first == "'" or lexeme[:2] in ("e'", "E'"):
+            words.append("'" + lexeme[lexeme.index("'") + 1 :].removesuffix("'").replace("''", "'"))
         else:
-            current.append(lexeme.upper() if lexeme[0].isalpha() or lexeme[0] == "_" else lexeme)
-    if current:
-        result.append(current)
+            words.append(lexeme if first in '"`[' else lexeme.upper())
+    if words:
+        result.append(Statement(words, start, len(text)))
     return result
 
 
-_SHELL = re.compile(
-    r"(?:^|;)[ \t]*(?:\\!|\.shell\b|\.system\b|system[ \t])[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE
-)
-_PROGRAM = re.compile(r"\b(?:FROM|TO)\s+PROGRAM\s+'((?:[^']|'')*)'", re.IGNORECASE)
-_BLOCK = re.compile(r"\bDO\b[^$;]*\$(\w*)\$(.*?)\$\1\$", re.DOTALL | re.IGNORECASE)
-_EXECUTE = re.compile(
-    r"\b(?:EXECUTE|PREPARE\s+\w+\s+FROM)\s+(?:IMMEDIATE\s+)?'((?:[^']|'')*)'", re.IGNORECASE
-)
+def _separates(lexeme: str) -> bool:
+    r"""Return whether a token ends a statement: `;`, `\G`, or a command of the client."""
+    if len(lexeme) == 1:
+        return lexeme in ";\\"
+    return lexeme[0] == "\\" or lexeme.lstrip(" \t")[:1] == "."
 
 
-def judge(engine: Engine, call: Call, text: str, depth: int = 0) -> None:
+def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
     """Report what the SQL in a text would destroy or change, and the shell commands that it holds."""
-    for pattern in (_SHELL, _PROGRAM):
-        for match in pattern.finditer(text):
-            engine.run_text(match[1].replace("''", "'"), call.inner([], "sql"))
-    if depth < MAX_DEPTH:
-        for inner in [m[2] for m in _BLOCK.finditer(text)] + [m[1] for m in _EXECUTE.finditer(text)]:
-            judge(engine, call, inner.replace("''", "'"), depth + 1)
-    for words in statements(text):
-        finding = _finding(words)
-        if finding is not None:
-            engine.report("databases." + finding, call, " ".join(words[:6]))
-        elif words[0] in ("SELECT", "SHOW", "EXPLAIN", "DESCRIBE", "DESC", "PRAGMA", "VALUES", "TABLE", "\\"):
-            engine.effect("read", None, call)
-        else:
-            engine.effect("write", None, call)
+    if _MATTERS.search(text) is None:
+        engine.effect(
+            "read"
+            if re.match(r"[\s(]*(?:select|show|explain|desc|pragma|values|with)\b", text, re.IGNORECASE)
+            else "write",
+            None,
+            call,
+        )
+        return
+    from haltline.shell.inline import clients  # noqa: PLC0415  loaded only where it is needed
+
+    dialect = dialect or dialect_of(call)
+    engine.charge(1 + len(text) // 64)
+    clients.commands(engine, call, text, dialect, depth)
+    if dialect in _EMBEDDED and ":memory:" in call.argv:
+        return
+    if "/*!" in text:
+        text = _EXECUTABLE_COMMENT.sub(r" \1 ", text)
+    readings = [dialect in _ESCAPING]
+    if dialect is None and ("\\'" in text or "#" in text):
+        readings = [False, True]
+    for escapes in readings:
+        found = statements(text, escapes=escapes)
+        if len(found) > MAX_STATEMENTS:
+            engine.report("limits.reached", call, "more statements than are looked at")
+            return
+        reader = _Reader(engine, call, text, dialect, depth)
+        for statement in found:
+            reader.judge(statement)
 
 
-def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each kind of statement
-    first = words[0]
-    while first in ("EXPLAIN", "(", "BEGIN", "ANALYZE") and len(words) > 1:
-        if first == "EXPLAIN" and "ANALYZE" not in words:
-            return None
+class _Reader:
+    """Judges the statements of one text in order."""
+
+    __slots__ = ("call", "depth", "dialect", "engine", "questions", "temporary", "text")
+
+    def __init__(self, engine: Engine, call: Call, text: str, dialect: str | None, depth: int) -> None:
+        self.engine = engine
+        self.call = call
+        self.text = text
+        self.dialect = dialect
+        self.depth = depth
+        self.questions = 0
+        self.temporary: set[str] = set()
+
+    def judge(self, statement: Statement) -> None:
+        """Judge one statement, and the statements that stand in it."""
+        words = statement.words
+        if _explained(words):
+            self.engine.effect("read", None, self.call)
+            return
+        self.creates(words)
+        self.nested(words)
+        if words[0] == "CREATE" and any(word in _BODIES for word in words[1:6]):
+            self.engine.effect("write", None, self.call)
+            return
+        found = False
+        for part in _parts(words):
+            finding = _finding(part)
+            if finding is not None:
+                targets = _targets(part)
+                found = True
+                if targets and all(self.is_temporary(target) for target in targets):
+                    self.engine.effect("write", targets[0], self.call)
+                    continue
+                self.engine.report("databases." + finding, self.call, _named(part, targets))
+        for word in words:
+            if word in _SERVER_PROGRAM:
+                self.engine.report("interpreters.server-program", self.call, word.lower())
+            elif word in _SERVER_FILE:
+                self.server_file(words, word)
+        if not found:
+            self.doubtful(statement)
+            reads = words[0] in _READS or (words[0] == "WITH" and not _VERBS.intersection(words))
+            self.engine.effect("read" if reads else "write", None, self.call)
+
+    def doubtful(self, statement: Statement) -> None:
+        """Ask the grammar about a statement that the words alone do not settle."""
+        if not _in_doubt(statement.words):
+            return
+        self.questions += 1
+        if self.questions > MAX_QUESTIONS:
+            return
+        self.engine.charge(1 + (statement.end - statement.start) // 16)
+        for finding, targets in grammar.findings(self.text[statement.start : statement.end], self.dialect):
+            if not targets or not all(self.is_temporary(target.upper()) for target in targets):
+                verb = {"delete-all": "DELETE FROM", "update-all": "UPDATE"}.get(finding, finding.upper())
+                self.engine.report("databases." + finding, self.call, " ".join([verb, *targets]))
+
+    def creates(self, words: list[str]) -> None:
+        """Remember temporary tables that the text itself creates."""
+        for index, word in enumerate(words[:8]):
+            if word in ("TEMP", "TEMPORARY") and words[0] == "CREATE" and "TABLE" in words[index : index + 2]:
+                rest = [w for w in words[index + 1 :] if w not in ("TABLE", "IF", "NOT", "EXISTS")]
+                self.temporary.update(_plain(name) for name in rest[:1])
+
+    def is_temporary(self, name: str) -> bool:
+        """Return whether a table ends with the session anyway."""
+        plain = _plain(name)
+        return plain in self.temporary or plain.startswith(("#", "@", "PG_TEMP.", "TEMP."))
+
+    def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
+        """Judge the literals that are run as statements: blocks, `EXECUTE 'text'`, `EXEC ('text')`."""
+        if self.depth >= MAX_DEPTH:
+            return
+        waiting = 0
+        for index, word in enumerate(words):
+            if word in ("EXECUTE", "EXEC", "IMMEDIATE", "SP_EXECUTESQL") or (
+                word in ("FROM", "AS") and words[0] == "PREPARE"
+            ):
+                waiting = 8
+            elif word == "DO" and index == 0:
+                waiting = 4
+            elif word in ("AS", "RETURNS") and words[0] == "CREATE":
+                waiting = 0
+            elif waiting and word[:1] == "'":
+                judge(self.engine, self.call, word[1:], self.depth + 1, self.dialect)
+            elif waiting:
+                waiting -= 1
+        for index, word in enumerate(words):
+            if word == "PROGRAM" and index and words[index - 1] in ("TO", "FROM") and words[0] == "COPY":
+                self.engine.report(
+                    "interpreters.server-program", self.call, " ".join(words[index + 1 : index + 2])[1:]
+                )
+                if words[index + 1 : index + 2]:
+                    self.engine.run_text(words[index + 1][1:], self.call.inner([], "sql"))
+
+    def server_file(self, words: list[str], word: str) -> None:
+        """Judge files of the server that a statement reads or writes."""
+        at = words.index(word)
+        if word in ("DUMPFILE", "OUTFILE") and words[at - 1 : at] != ["INTO"]:
+            return
+        if word not in ("DUMPFILE", "OUTFILE") and words[at + 1 : at + 2] != ["("]:
+            return
+        path = next((w[1:] for w in words[at + 1 : at + 4] if w[:1] == "'"), "")
+        if not path.startswith(("/tmp/", "/var/tmp/", "/var/lib/mysql-files/")):  # noqa: S108  places that nobody minds
+            self.engine.report("interpreters.server-file", self.call, path)
+
+
+def _explained(words: list[str]) -> bool:
+    return words[0] in ("EXPLAIN", "DESCRIBE", "DESC") and not {"ANALYZE", "ANALYSE"}.intersection(words[:8])
+
+
+def _parts(words: list[str]) -> list[list[str]]:
+    """Return what in a statement is one itself: in a block, a CTE, or without a semicolon between."""
+    starts = [0]
+    for i in range(1, len(words)):
+        word = words[i]
+        if word not in _VERBS:
+            continue
+        before, after = words[i - 1], words[i + 1] if i + 1 < len(words) else ""
+        if (
+            (word == "DELETE" and (after == "FROM" or before == "ANALYZE"))
+            or (word == "DROP" and after in _STRONG and words[0] not in ("ALTER", "GRANT", "REVOKE"))
+            or (word == "TRUNCATE" and (after == "TABLE" or before in ("BEGIN", "THEN", "ELSE", "ANALYZE")))
+            or (
+                word == "UPDATE"
+                and before not in ("DO", "FOR", "ON", "THEN", "OR", "KEY", ",", "BEFORE", "AFTER", "GRANT")
+                and "SET" in words[i + 1 : i + 8]
+            )
+            or before in ("BEGIN", "ELSE", "LOOP")
+        ):
+            starts.append(i)
+    return [
+        _bracket_end(words[start : starts[number + 1] if number + 1 < len(starts) else len(words)])
+        for number, start in enumerate(starts)
+    ]
+
+
+def _bracket_end(words: list[str]) -> list[str]:
+    """Return the words up to the bracket that closes around them."""
+    depth = 0
+    for index, word in enumerate(words):
+        if word == "(":
+            depth += 1
+        elif word == ")":
+            depth -= 1
+            if depth < 0:
+                return words[:index]
+    return words
+
+
+def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case for each kind of statement
+    while (
+        words
+        and words[0]
+        in (
+            "EXPLAIN",
+            "(",
+            "BEGIN",
+            "ANALYZE",
+            "DESCRIBE",
+            "DESC",
+            "VERBOSE",
+            ")",
+            ",",
+            "FORMAT",
+            "ELSE",
+            "THEN",
+        )
+        and len(words) > 1
+    ):
         words = words[1:]
-        first = words[0]
-    if first == "WITH":
-        return _common_table(words)
+    if not words:
+        return None
+    first = words[0]
     if first == "DROP":
         kind = next((word for word in words[1:4] if word in _DROPPED), None)
-        return None if kind is None else "drop"
+        return None if kind is None or words[1] in ("TEMPORARY", "TEMP") else "drop"
     if first == "TRUNCATE":
-        return "truncate"
+        return "truncate" if words[1:2] != ["("] else None
     if first == "DELETE":
         return "delete-all" if _unfiltered(words) else None
     if first == "UPDATE":
-        return "update-all" if _unfiltered(words) else None
+        return "update-all" if "SET" in words and _unfiltered(words) else None
     if first == "ALTER":
-        return "alter-drop" if "DROP" in words else None
+        return _altered(words)
+    if first == "MERGE":
+        return "delete-all" if _merge_deletes(words) else None
     if first in ("GRANT", "REVOKE"):
-        return "grant" if "ALL" in words or "SUPERUSER" in words or first == "REVOKE" else None
+        return "grant" if "ALL" in words or first == "REVOKE" or _POWERS.intersection(words) else None
     if first in ("FLUSHALL", "FLUSHDB", "SHUTDOWN"):
         return "drop"
-    if first == "CREATE" and words[1:4] == ["OR", "REPLACE", "TABLE"]:
-        return "drop"
+    if first == "CREATE":
+        if words[1:4] == ["OR", "REPLACE", "TABLE"]:
+            return "drop"
+        return "grant" if words[1:2] in (["USER"], ["ROLE"]) and _POWERS.intersection(words) else None
+    if first == "INSERT" and words[1:2] == ["OVERWRITE"]:
+        return "update-all"
     return None
+
+
+def _altered(words: list[str]) -> str | None:
+    if words[1:2] in (["USER"], ["ROLE"], ["SERVER"], ["LOGIN"]) and _POWERS.intersection(words):
+        return "grant"
+    for index, word in enumerate(words):
+        if word == "DROP" and words[index + 1 : index + 2] and words[index + 1] not in _NOT_LOST:
+            return "alter-drop"
+        if word in ("DELETE", "UPDATE") and "WHERE" in words[index:] and words[index - 1 : index] != ["ON"]:
+            return (
+                ("delete-all" if word == "DELETE" else "update-all") if _unfiltered(words[index:]) else None
+            )
+    return None
+
+
+def _merge_deletes(words: list[str]) -> bool:
+    for index, word in enumerate(words):
+        if word == "THEN" and words[index + 1 : index + 2] == ["DELETE"]:
+            clause = words[max(0, index - 6) : index]
+            if "AND" not in clause:
+                return True
+    return False
+
+
+def _top_level(words: list[str], wanted: str) -> int:
+    depth = 0
+    for index, word in enumerate(words):
+        if word == "(":
+            depth += 1
+        elif word == ")":
+            depth -= 1
+        elif word == wanted and depth <= 0:
+            return index
+    return -1
 
 
 def _unfiltered(words: list[str]) -> bool:
     """Return whether a DELETE or UPDATE has no WHERE, or one that is always true."""
-    if "WHERE" not in words:
-        return "LIMIT" not in words and ("SET" in words or "FROM" in words or words[0] == "DELETE")
-    rest = words[words.index("WHERE") + 1 :]
-    return rest[:1] == ["TRUE"] or (len(rest) == 3 and rest[1] == "=" and rest[0] == rest[2])  # noqa: PLR2004  as in 1 = 1
+    at = _top_level(words, "WHERE")
+    if at < 0:
+        return "LIMIT" not in words and not ({"USING", "JOIN"} & set(words) and "ON" in words)
+    rest = words[at + 1 :]
+    end = next((i for i, word in enumerate(rest) if word in _ENDS), len(rest))
+    return _always(rest[:end], 0)
 
 
-def _common_table(words: list[str]) -> str | None:
+def _always(words: list[str], depth: int) -> bool:  # noqa: C901  one case for each form of a condition
+    """Return whether a condition holds for every row."""
+    while len(words) > 1 and words[0] == "(" and _matching(words) == len(words) - 1:
+        words = words[1:-1]
+    if not words:
+        return True
+    if depth < 16:  # noqa: PLR2004  conditions inside one another
+        at = _top_level(words, "OR")
+        if at > 0:
+            return _always(words[:at], depth + 1) or _always(words[at + 1 :], depth + 1)
+        at = _top_level(words, "AND")
+        if at > 0 and "BETWEEN" not in words:
+            return _always(words[:at], depth + 1) and _always(words[at + 1 :], depth + 1)
+    if words[0] == "NOT":
+        return words[1:] in (["FALSE"], ["0"]) or (words[1:2] == ["("] and words[2:-1] in (["FALSE"], ["0"]))
+    if len(words) == 1:
+        return (
+            words[0] == "TRUE" or (words[0][0].isdigit() and words[0].strip("0.") != "") or words[0] == "'t"
+        )
+    if words[1:] in (["=", "TRUE"], ["IS", "TRUE"]):
+        return words[0] in ("TRUE", "1")
+    for operator, test in _COMPARISONS.items():
+        at = _top_level(words, operator)
+        if at > 0:
+            left, right = words[:at], words[at + 1 :]
+            return test(left, right)
+    return False
+
+
+def _matching(words: list[str]) -> int:
+    depth = 0
     for index, word in enumerate(words):
-        if word in ("DELETE", "UPDATE") and _unfiltered(words[index:]):
-            return "delete-all" if word == "DELETE" else "update-all"
-    return None
+        depth += (word == "(") - (word == ")")
+        if depth == 0:
+            return index
+    return -1
+
+
+def _constant(words: list[str]) -> bool:
+    return len(words) == 1 and (words[0][0].isdigit() or words[0][0] == "'")
+
+
+def _order(words: list[str]) -> tuple[int, float, str]:
+    word = words[0]
+    try:
+        return (0, float(word), "")
+    except ValueError:
+        return (1, 0.0, word)
+
+
+_COMPARISONS: dict[str, Callable[[list[str], list[str]], bool]] = {
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: _constant(a) and _constant(b) and a != b,
+    "!=": lambda a, b: _constant(a) and _constant(b) and a != b,
+    ">=": lambda a, b: a == b or (_constant(a) and _constant(b) and _order(a) >= _order(b)),
+    "<=": lambda a, b: a == b or (_constant(a) and _constant(b) and _order(a) <= _order(b)),
+    ">": lambda a, b: _constant(a) and _constant(b) and _order(a) > _order(b),
+    "<": lambda a, b: _constant(a) and _constant(b) and _order(a) < _order(b),
+    "LIKE": lambda _a, b: bool(b) and b[0][:1] == "'" and b[0].strip("'%") == "" and b[0] != "'",
+}
+
+
+def _in_doubt(words: list[str]) -> bool:
+    """Return whether the words hold a verb that matters without settling what it does."""
+    if not _VERBS.intersection(words):
+        return False
+    if words[0] in ("DELETE", "UPDATE"):
+        at = _top_level(words, "WHERE")
+        return at < 0 or not {"OR", "NOT", "TRUE", "CASE", "(", "SELECT"}.isdisjoint(words[at:])
+    return words[0] not in ("INSERT", "GRANT", "CREATE", "ALTER", "COMMENT", "SELECT") or "DELETE" in words
+
+
+def _targets(words: list[str]) -> list[str]:
+    """Return the tables or other objects that a statement names, as it writes them."""
+    start = 1
+    if "FROM" in words[1:3]:
+        start = words.index("FROM") + 1
+    while start < len(words) and (words[start] in _NOISE or words[start] in _DROPPED):
+        start += 1
+    names: list[str] = []
+    current = ""
+    for word in words[start : start + 64]:
+        if word == ",":
+            if current:
+                names.append(current)
+            current = ""
+        elif word == "." or (current.endswith(".") or (not current and _NAME.match(word))):
+            current += word
+        else:
+            break
+    if current:
+        names.append(current)
+    return names
+
+
+def _plain(name: str) -> str:
+    return ".".join(_QUOTED.sub("", part) for part in name.upper().split("."))
+
+
+def _named(words: list[str], targets: list[str]) -> str:
+    """Return a statement's verb with what it names."""
+    verb = words[0]
+    if words[1:2] and (words[1] in _DROPPED or words[1] == "FROM"):
+        verb += " " + words[1]
+    return " ".join(
+        [verb, ", ".join(name if name[:1] in '"`[' else name.lower() for name in targets)]
+    ).strip()
