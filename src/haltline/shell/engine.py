@@ -34,8 +34,8 @@ MAX_PATTERN = 32
 MAX_WORDS = 2048
 MAX_TEXT = 4 * MAX_LENGTH
 
-Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str]
-Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, str | None]
+Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str, Call]
+Effect = tuple[str, str | None, bool, bool, bool, str | None, str | None, Call]
 
 _GLOB_NAME = re.compile(r"[*?\[]")
 _PATTERN_DIRECTORIES = frozenset({"", "/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/"})
@@ -103,7 +103,7 @@ class Engine:
     def report(self, rule_id: str, call: Call, target: str = "", *, decision: str | None = None) -> None:
         """Record that a rule holds for a command; `decision` where the rule leaves it to the caller."""
         rule = self.book.rules[rule_id]
-        self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target))
+        self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target, call))
         self.effect(rule.effect, target or None, call, reversible=rule.reversible, rule_id=rule_id)
 
     def effect(
@@ -120,11 +120,15 @@ class Engine:
         """Record an effect of a command."""
         if self.collecting:
             self.effects.append(
-                (
-                    *(kind, target, recursive, force, reversible, rule_id, call.start, call.end),
-                    call.environment.directory,
-                )
+                (kind, target, recursive, force, reversible, rule_id, call.environment.directory, call)
             )
+
+    def collect(self, call: Call) -> None:
+        """Keep a command that would run, with the environment that its words and variables now name."""
+        from haltline.shell.tags import tag  # noqa: PLC0415  loaded only where it is needed
+
+        call.tag = tag(call)
+        self.calls.append(call)
 
     def unknown(self, kind: str, what: str, call: Call) -> None:
         """Record what could not be determined about a command."""
@@ -292,6 +296,7 @@ class Engine:
         call.via = outer.via
         call.stdin = stdin
         call.depth = outer.depth
+        call.outer = outer
         return call
 
     # Simple commands
@@ -418,7 +423,7 @@ class Engine:
             return NOTHING
         name = call.argv[0]
         if self.collecting:
-            self.calls.append(call)
+            self.collect(call)
         slash = name.rfind("/")
         base = name[slash + 1 :] if slash >= 0 else name
         program = self.book.program(base)
@@ -618,8 +623,14 @@ class Engine:
         taints = SECRET if is_credential(path) else 0
         if path == "/dev/null":
             return Flow("", 0)
-        text = self.read_file(path) if self.read_file is not None and known(path) else None
-        return Flow(text, taints, path)
+        return Flow(self.read_from_disk(path, call.environment), taints, path)
+
+    def read_from_disk(self, path: str, environment: Environment) -> str | None:
+        """Return the text of a file that the caller lets us read, from where `cd` has led."""
+        if self.read_file is None:
+            return None
+        located = self.located(path, environment)
+        return self.read_file(display(located)) if known(located) else None
 
     @staticmethod
     def located(path: str, environment: Environment) -> str:

@@ -223,11 +223,18 @@ def _tee(engine: Engine, call: Call) -> Flow | None:
 
 
 def _ln(engine: Engine, call: Call) -> Flow | None:
+    """What a link points to stays as it is; where the link goes something may be replaced."""
     options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
-    if options.has("-f", "--force") and len(options.words) > 1:
-        written(engine, call, options.words[-1], overwrites=True)
-        if options.words[0] == "/dev/null":
-            truncated(engine, call, options.words[-1])
+    words = options.words
+    into = options.value("-t", "--target-directory")
+    if options.has("-f", "--force") and len(words) > 1:
+        written(engine, call, words[-1], overwrites=True)
+        if words[0] == "/dev/null":
+            truncated(engine, call, words[-1])
+    elif into is not None or len(words) > 1:
+        engine.effect("write", display(words[-1] if into is None else into), call)
+    elif words:  # a link of the same name, here
+        engine.effect("write", display(words[0].rstrip("/").rpartition("/")[2]), call)
     return Flow("", 0)
 
 

@@ -68,6 +68,7 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
         engine.report("interpreters.network-code", call)
     if flow.text is not None and known(rest[0]):
         environment = Environment()
+        environment.directory = call.environment.directory
         environment.positional = rest[1:]
         inner = call.inner([], call.argv[0])
         return engine.run_text(flow.text, inner, environment)
@@ -91,7 +92,9 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
         return Flow(None, stdin.taints)
     inner = call.inner([], call.argv[0])
     inner.stdin = None
-    return engine.run_text(stdin.text, inner, Environment())
+    environment = Environment()
+    environment.directory = call.environment.directory
+    return engine.run_text(stdin.text, inner, environment)
 
 
 _CODE = {
