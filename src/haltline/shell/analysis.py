@@ -121,11 +121,15 @@ class Unknown:
         kind: `command`, `program`, `subcommand`, `script`, `code`, `variable` or `syntax`.
         what: the thing, in words for a person.
         span: where in the text it stands, as offsets.
+        command: the words of the command that it belongs to, if it is one.
+        via: the wrappers passed through, outermost first.
     """
 
     kind: str
     what: str
     span: Span
+    command: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,10 @@ def analyze(
     if read_file is not None:
         engine.read_file = _guarded(read_file)
     engine.judge(command)
-    unknown = tuple(Unknown(kind, display(what), (start, end)) for kind, what, start, end in engine.unknowns)
+    unknown = tuple(
+        Unknown(kind, display(what), (call.start, call.end), _words(call), call.via)
+        for kind, what, call in engine.unknowns
+    )
     if engine.error is not None:
         unknown += (Unknown("syntax", engine.error, (0, len(command))),)
     effects = _effects(engine)

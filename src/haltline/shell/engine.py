@@ -82,7 +82,7 @@ class Engine:
         self.home: str | None = None
         self.verdicts: list[Verdict] = []
         self.effects: list[Effect] = []
-        self.unknowns: list[tuple[str, str, int, int]] = []
+        self.unknowns: list[tuple[str, str, Call]] = []
         self.calls: list[Call] = []
         self.files: dict[str, Flow] = {}
         self.choices: dict[str, int] = {}
@@ -132,7 +132,7 @@ class Engine:
 
     def unknown(self, kind: str, what: str, call: Call) -> None:
         """Record what could not be determined about a command."""
-        self.unknowns.append((kind, what, call.start, call.end))
+        self.unknowns.append((kind, what, call))
 
     def charge(self, steps: int) -> None:
         """Count work; over the limit the text is too involved to judge."""
@@ -458,9 +458,13 @@ class Engine:
         elif found:
             return
         elif kind == "write" and not program.name.startswith("git-"):
-            targets: list[str | None] = [*parse(call.argv, program.grammar).words]
+            targets: list[str | None] = [*_written(program.name, parse(call.argv, program.grammar).words)]
             for target in targets or [None]:
                 self.effect("write", target, call)
+        elif kind == "network_out":
+            hosts = _hosts(program.name, parse(call.argv, program.grammar).words)
+            for host in hosts or [program.name]:
+                self.effect("network_out", display(host), call)
         else:  # a program's name is no file that it writes
             self.effect(kind or "execute", None if kind == "write" else program.name, call)
 
@@ -497,6 +501,7 @@ class Engine:
             script = self.file_flow(name, call)
             if script.text is not None or script.taints:
                 return self.run_script_file(script, call)
+        self.effect("execute", base, call)
         self.unknown("program", base, call)
         return Flow(None, PIPED | call.taints | (call.stdin.taints if call.stdin is not None else 0))
 
@@ -644,6 +649,33 @@ class Engine:
 _LOADED_BY_NAME = word_set(
     "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP"
 )
+
+
+_COPIES = word_set("scp sftp rsync")
+_ASKS_A_SERVER = word_set("dig nslookup host drill")
+
+
+_FIRST_IS_WRITTEN = word_set("patch zip sponge")
+_SECOND_IS_WRITTEN = word_set("7z 7za 7zz")
+
+
+def _written(name: str, words: list[str]) -> list[str]:
+    """Return the arguments of a writing program that it writes: those that it only reads are left out."""
+    if name in _FIRST_IS_WRITTEN:
+        return words[:1]
+    if name in _SECOND_IS_WRITTEN:
+        return words[1:2]
+    return words
+
+
+def _hosts(name: str, words: list[str]) -> list[str]:
+    """Return the arguments of a network program that say with which host it speaks."""
+    if name in _COPIES:
+        return [word for word in words if ":" in word.split("/", 1)[0] or "://" in word]
+    if name in _ASKS_A_SERVER:
+        return [word.removeprefix("@") for word in words if word[:1] == "@"] or words[:1]
+    addresses = [word for word in words if "://" in word]
+    return addresses or [word for word in words[:1] if known(word)]
 
 
 def asks_for_help(argv: list[str], words: list[str]) -> bool:

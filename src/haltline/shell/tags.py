@@ -87,6 +87,8 @@ def _naming_words(argv: list[str]) -> Iterator[str]:
             yield word
         elif match is not None and match[1] is not None:
             yield match[1]
+        elif _SETTING.match(word.partition("=")[0]) and "=" in word:
+            yield word.partition("=")[2]
         elif (
             _ADDRESS.search(word)
             or name in _HOST_FIRST

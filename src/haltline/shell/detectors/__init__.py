@@ -52,6 +52,7 @@ _BY_FUNCTION = {
     "git:configure": "git-config",
     "git:runs": "git-rebase git-submodule git-bisect git-filter-branch",
     "git:remove": "git-rm",
+    "git:move": "git-mv",
     "databases:client": (
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd "
         "usql pgcli "

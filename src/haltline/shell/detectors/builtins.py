@@ -11,7 +11,7 @@ from haltline.shell import scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.marks import PRESENT, UNKNOWN, display, known
 from haltline.shell.options import Grammar, Options, parse
 
 if TYPE_CHECKING:
@@ -300,5 +300,6 @@ def download(engine: Engine, call: Call) -> Flow:
         targets.extend(url.rstrip("/").rpartition("/")[2] for url in options.words)
     for target in targets:
         if target != "-":
+            engine.effect("overwrite", display(target), call, reversible=False)
             engine.files[engine.located(target, call.environment)] = flow
     return flow

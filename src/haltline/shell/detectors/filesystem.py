@@ -300,8 +300,8 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     if name == "chattr":
         mode = next((word for word in call.argv[1:] if word[:1] in "+-=" and word != "-R"), "")
         words = [word for word in options.words if word != mode]
-    engine.effect("write", " ".join(display(word) for word in words) or None, call, recursive=recursive)
     for target in words:
+        engine.effect("write", display(target), call, recursive=recursive)
         own_file(engine, call, target)
         where = place(engine, call, target)
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) or (
@@ -358,7 +358,8 @@ def synchronise(engine: Engine, call: Call) -> Flow | None:
     if options.has("-n", "--dry-run") or not options.words:
         return None
     target = options.words[-1]
-    engine.effect("overwrite", display(target), call)
+    if _remote(target):
+        engine.effect("network_out", display(target), call)
     if any(option.startswith("--del") for option, _ in options.given) or options.has("--remove-source-files"):
         where = place(engine, call, target)
         if where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES):

@@ -225,3 +225,17 @@ def remove(engine: Engine, call: Call) -> Flow | None:
     if not cached and (forced or any(word in (".", "*", ":/") for word in options.words)):
         engine.report("git.rm", call, " ".join(display(word) for word in options.words))
     return Flow(None, 0)
+
+
+def move(engine: Engine, call: Call) -> Flow | None:
+    """`git mv`: the sources are gone from where they were, and something new stands at the target."""
+    options = parse(call.argv)
+    words = options.words
+    if options.has("-n", "--dry-run") or len(words) < 2:  # noqa: PLR2004  a source and a target
+        engine.effect("read" if options.has("-n", "--dry-run") else "write", None, call)
+        return Flow(None, 0)
+    for source in words[:-1]:
+        engine.effect("delete", display(source), call)
+    forced = options.has("-f", "--force")
+    engine.effect("overwrite" if forced else "write", display(words[-1]), call, reversible=not forced)
+    return Flow(None, 0)
