@@ -129,18 +129,17 @@ def _decision(findings: tuple[Finding, ...], highest: Severity, rules: VerdictRu
 
 
 def _problems(findings: tuple[Finding, ...]) -> int:
-    """Return how many problems the medium findings are: one whose causes another has as well adds none.
+    """Return how many problems the medium findings are: one adds none whose causes an earlier one all has.
 
     `curl … | sh` is asked about because it runs what nobody has seen, and its effects are unknown for the
-    same reason: one question, not two. A finding that names no causes always counts.
+    same reason: one question, not two. A finding that names no causes, or one cause more, counts.
     """
-    mediums = sorted(
-        (found.causes for found in findings if found.severity is Severity.MEDIUM), key=len, reverse=True
-    )
     counted: list[frozenset[str]] = []
-    for causes in mediums:
-        if not (causes and any(causes <= other for other in counted)):
-            counted.append(causes)
+    for found in findings:
+        if found.severity is not Severity.MEDIUM:
+            continue
+        if not (found.causes and any(found.causes <= earlier for earlier in counted)):
+            counted.append(found.causes)
     return len(counted)
 
 

@@ -196,8 +196,8 @@ class Facts:
 
     @property
     def _analysed(self) -> Analysed:
-        # Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it computes,
-        # so that one analysis that hangs would hang every check.
+        # Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it
+        # computes, so that one analysis that hangs would hang every check.
         if not self.action.commands:
             return Analysed()
         if self.analysis_failed:

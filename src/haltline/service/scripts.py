@@ -22,8 +22,8 @@ def script_reader(workspace: str) -> Callable[[str], str | None]:
     """Return what reads the scripts of one check, each once; it returns None for what may not be read.
 
     Read are regular files of at most 64 KiB that hold UTF-8 text without NUL and lie inside the workspace
-    once every symbolic link is followed. A FIFO or device is never waited for, and a link that is put in the way
-    meanwhile is not followed. Where the system cannot promise that (Windows), nothing is read.
+    once every symbolic link is followed. A FIFO or device is never waited for, and a link that is put in
+    the way meanwhile is not followed. Where the system cannot promise that (Windows), nothing is read.
 
     Args:
         workspace: an absolute path without symbolic links.

@@ -454,6 +454,8 @@ class Engine:
         """Record what a program does by its nature, where nothing more exact was found."""
         kind = program.effect
         if kind == "privilege":
+            if len(call.argv) == 2 and asks_for_help(call.argv, []):  # noqa: PLR2004  `sudo --help`
+                kind = "read"
             self.effect(kind, program.name, call)
         elif found:
             return
