@@ -86,15 +86,14 @@ def _hosts(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
     """
     hosts: list[str] = []
     for analysis in analyses:
-        reaching = {e.command for e in analysis.effects if e.kind in _MAY_REACH or _writes_unsaid(e)}
-        hosts += [
-            _host(e.target) for e in analysis.effects if _VERB_OF_EFFECT.get(e.kind) == "network" and e.target
-        ]
+        for effect in analysis.effects:
+            if effect.target and _VERB_OF_EFFECT.get(effect.kind) == "network":
+                hosts.append(_host(effect.target))
+            if effect.kind in _MAY_REACH or _writes_unsaid(effect):
+                hosts += [_host(word) for word in effect.command[1:] if _ADDRESS.match(word)]
         for command in analysis.commands:
             if command.argv and posixpath.basename(command.argv[0]) in _REMOTE_SHELLS:
                 hosts += [_host(word) for word in parse(list(command.argv), _REMOTE_SHELL_OPTIONS).words[:1]]
-            if command.argv in reaching:
-                hosts += [_host(word) for word in command.argv[1:] if _ADDRESS.match(word)]
     return tuple(dict.fromkeys(hosts))
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.unit.conditions.judging import CRITICAL, HIGH, LOW, MEDIUM, changes, facts, found, judge, said
 from tests.unit.secrets.fake_tokens import github
 
-from haltline.conditions.facts import Facts
 from haltline.conditions.catalogue import CATALOGUE
+from haltline.conditions.facts import Facts
 from haltline.domain import Decision, Severity
 from haltline.secrets import scan
 from haltline.verdict import VerdictRules, decide

@@ -184,7 +184,7 @@ def test_a_script_is_read_and_run_where_cd_has_led(command: str, path: str | Non
 
 def test_a_script_is_not_read_where_nobody_knows_where_cd_has_led() -> None:
     asked: list[str] = []
-    analysis = analyze('cd "$X" && bash x.sh', read_file=lambda path: asked.append(path))
+    analysis = analyze('cd "$X" && bash x.sh', read_file=asked.append)
     assert (asked, [unknown.kind for unknown in analysis.unknown]) == ([], ["script"])
 
 
