@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from fnmatch import translate
 from importlib import import_module
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell.detectors import DETECTORS, TRIGGERS
 from haltline.shell.options import PLAIN, Grammar, Options
+from haltline.shell.rule import Condition, Rule
+from haltline.shell.trigger import Trigger
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
@@ -29,176 +29,6 @@ if TYPE_CHECKING:
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
 _VERSIONED_STEMS = word_set("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump")
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
-
-
-class Rule:
-    """One rule: what it is called, what it decides, and how it explains itself.
-
-    Attributes:
-        rule_id: `family.name`.
-        decision: `deny` or `ask`.
-        reason: what would happen, in one sentence.
-        advice: what to do instead.
-        effect: the kind of effect, as in `EffectKind`.
-        reversible: whether the effect can be undone without a backup.
-        examples: command lines by the decision that is expected for them.
-    """
-
-    __slots__ = ("advice", "decision", "effect", "examples", "reason", "reversible", "rule_id", "when")
-
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.rule_id: str = raw["id"]
-        self.decision: str = raw["decision"]
-        self.reason: str = raw["reason"]
-        self.advice: str = raw["advice"]
-        self.effect: str = raw["effect"]
-        self.reversible: bool = raw.get("reversible", False)
-        self.examples: Mapping[str, Sequence[str]] = raw["examples"]
-        self.when: Sequence[Mapping[str, Any]] = raw.get("when", ())
-
-
-class Condition:
-    """One alternative of a rule's `when`, compiled for one program."""
-
-    __slots__ = ("argument", "least", "none", "options", "raw", "rule", "values", "without", "words")
-
-    def __init__(self, rule: Rule, raw: Mapping[str, Any]) -> None:
-        self.rule = rule
-        self.raw = raw
-        self.words = [_word_test(token) for token in raw.get("words", "").split()]
-        self.options = [tuple(group.split("|")) for group in raw.get("options", "").split()]
-        self.without = tuple(raw.get("without", "").replace("|", " ").split())
-        self.values = [(tuple(n.split("|")), re.compile(p)) for n, p in raw.get("value", {}).items()]
-        self.argument = re.compile(raw["argument"]) if "argument" in raw else None
-        self.least: int = raw.get("least", 0)
-        self.none: bool = raw.get("none", False)
-
-    def needs(self) -> Trigger | None:
-        """Return what every command that the condition holds for contains; None when that is not known."""
-        choices: list[tuple[int, Trigger]] = []
-        for word in self.raw.get("words", "").split():
-            names = word.split("|")
-            literals = [max(re.split(r"[*?\[\]]", name), key=len) for name in names]
-            if all(literals):
-                choices.append((min(map(len, literals)), Trigger.of_words(names, literals)))
-        choices.extend((min(map(len, group)), Trigger.of_options(group)) for group in self.options)
-        choices.extend((min(map(len, names)), Trigger.of_options(names)) for names in self.raw_values())
-        return max(reversed(choices), key=itemgetter(0))[1] if choices else None
-
-    def raw_values(self) -> list[Sequence[str]]:
-        """Return the options whose values the condition looks at."""
-        return [names for names, _ in self.values]
-
-    def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
-        """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
-        used = _match_words(self.words, options.words, verbs)
-        if used < 0:
-            return -1
-        for group in self.options:
-            if not options.has(*group):
-                return -1
-        if self.without and options.has(*self.without):
-            return -1
-        for names, pattern in self.values:
-            if not any(pattern.search(value) for value in options.all_values(*names)):
-                return -1
-        rest = options.words[used:]
-        if self.none and rest:
-            return -1
-        if len(rest) < self.least:
-            return -1
-        if self.argument is not None and not any(self.argument.search(word) for word in rest):
-            return -1
-        return used
-
-
-class Trigger:
-    """What must occur in a plain command for a rule or detector to have anything to say.
-
-    Attributes:
-        words: whole words, one of which is enough.
-        starts: beginnings of words, one of which is enough.
-        others: patterns, one of which is enough.
-    """
-
-    __slots__ = ("others", "pattern", "starts", "words")
-
-    def __init__(
-        self, words: Iterable[str] = (), starts: Iterable[str] = (), others: Iterable[str] = ()
-    ) -> None:
-        self.words = frozenset(words)
-        self.starts = frozenset(starts)
-        self.others = frozenset(others)
-        pieces = sorted(self.others)
-        if self.starts:
-            pieces.append("(?:^| )(?:" + "|".join(sorted(map(re.escape, self.starts))) + ")")
-        self.pattern = re.compile("|".join(pieces)) if pieces else None
-
-    @classmethod
-    def of_words(cls, names: Sequence[str], literals: Sequence[str]) -> Trigger:
-        """Return the trigger of word patterns, each with its longest literal part."""
-        pairs = list(zip(names, literals, strict=True))
-        return cls(
-            words=[name for name, literal in pairs if name == literal],
-            starts=[literal for name, literal in pairs if name != literal and name.startswith(literal)],
-            others=[re.escape(literal) for name, literal in pairs if not name.startswith(literal)],
-        )
-
-    @classmethod
-    def of_options(cls, names: Sequence[str]) -> Trigger:
-        """Return the trigger of options in every spelling: in a cluster of letters, or abbreviated."""
-        long = [name for name in names if len(name) > 2]  # noqa: PLR2004  dashes and letters
-        long += ["-" + name for name in long if name[1] != "-"]
-        short = [name for name in names if len(name) == 2]  # noqa: PLR2004  dashes and letters
-        return cls(
-            starts=[name[:5] for name in long], others=[" -[^ -]*" + re.escape(name[1:2]) for name in short]
-        )
-
-    @classmethod
-    def any_of(cls, triggers: Sequence[Trigger]) -> Trigger:
-        """Return the trigger that holds when one of the given holds."""
-        return cls(
-            (word for trigger in triggers for word in trigger.words),
-            (start for trigger in triggers for start in trigger.starts),
-            (other for trigger in triggers for other in trigger.others),
-        )
-
-    def occurs(self, text: str) -> bool:
-        """Return whether the text of a plain command contains it."""
-        return (bool(self.words) and not self.words.isdisjoint(text.split())) or (
-            self.pattern is not None and self.pattern.search(text) is not None
-        )
-
-
-def _word_test(pattern: str) -> frozenset[str] | re.Pattern[str] | None:
-    """Return the names that a word may have, a pattern for it, or None for `**` (any number of words)."""
-    if pattern == "**":
-        return None
-    names = pattern.split("|")
-    if not any(c in pattern for c in "*?["):
-        return frozenset(names)
-    return re.compile("|".join(translate(name) for name in names))
-
-
-def _match_words(
-    tests: list[frozenset[str] | re.Pattern[str] | None], words: list[str], verbs: frozenset[str]
-) -> int:
-    position, skipping = 0, False
-    for test in tests:
-        if test is None:
-            skipping = True
-            continue
-        while True:
-            if position >= len(words):
-                return -1
-            word = words[position]
-            position += 1
-            if word in test if isinstance(test, frozenset) else test.match(word):
-                break
-            if not skipping or word in verbs:
-                return -1
-        skipping = False
-    return position
 
 
 class Program:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from haltline.shell import classify
-from haltline.shell.book import Rule, built_in
+from haltline.shell.book import built_in
+from haltline.shell.rule import Rule
 
 RULES = list(built_in().rules.values())
 CASES = [

@@ -1,0 +1,1 @@
+"""How the engine judges each kind of thing: one room for each, as functions of the engine."""

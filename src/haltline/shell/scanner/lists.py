@@ -1,0 +1,251 @@
+"""Lists of commands, and simple commands."""
+
+from __future__ import annotations
+
+import re
+
+from haltline.shell.scanner.compounds import Compounds
+from haltline.shell.scanner.cursor import (
+    BLANK,
+    CLOSERS,
+    KEYWORD,
+    MAX_DEPTH,
+    PARENTHESES,
+    Incomplete,
+    LimitReached,
+)
+from haltline.shell.syntax import Assignment, Compound, Script, Simple, Word
+
+# A further word that is neither quoted nor a redirection: nine of ten words, for one match each.
+_NEXT_PLAIN = re.compile(
+    r"[ \t]+([^ \t\r\n'\"\\$`<>&|;(){}#0-9][^ \t\r\n'\"\\$`<>&|;()]*)(?=[ \t\r\n;&|)]|\Z)"
+)
+_KEYWORD_INITIALS = frozenset("itefwusdc[{}!")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(\+?)=")
+_TIME_OPTION = re.compile(r"[ \t]+(?:-p|--)(?=[ \t\r\n;&|]|\Z)")
+_KINDS = {
+    "if": "if",
+    "while": "while",
+    "until": "while",
+    "for": "for",
+    "select": "for",
+    "case": "case",
+    "function": "function",
+    "coproc": "coproc",
+    "[[": "test",
+    "{": "group",
+}
+
+
+class Scanner(Compounds):
+    """The whole scanner."""
+
+    __slots__ = ()
+
+    def script(  # noqa: C901, PLR0912, PLR0915  one loop over the list's operators shares its state
+        self, into: Script, i: int, depth: int, close: str = "", stops: frozenset[str] = frozenset()
+    ) -> int:
+        """Read a list into `into`; return the offset of the stop word, or after the closing parenthesis."""
+        if depth > MAX_DEPTH:
+            raise LimitReached(f"nested deeper than {MAX_DEPTH}")
+        text, length = self.text, self.length
+        connector = ";"
+        while True:
+            blank = BLANK.match(text, i)
+            if blank is not None:
+                i = blank.end()
+            if i >= length:
+                if close or stops:
+                    raise Incomplete(f"the text ends before {close or ' or '.join(sorted(stops))}")
+                return i
+            c = text[i]
+            if c == "\n":
+                i = self.newline(i)
+                connector = ";"
+            elif c == "#":
+                i = self.line_end(i)
+            elif c == ";":
+                connector = ";"
+                if text.startswith(";;", i) or text.startswith(";&", i):
+                    if ";;" in stops:
+                        return i
+                    self.problem("unexpected ;;")
+                    i += 1
+                i += 1
+            elif c == "&" and not text.startswith("&>", i):
+                if text.startswith("&&", i):
+                    connector = "&&"
+                    i += 1
+                else:
+                    connector = "&"
+                i += 1
+                if not into.items:
+                    self.problem("unexpected &")
+            elif c == "|":
+                width = 2 if text.startswith(("||", "|&"), i) else 1
+                connector = text[i : i + width]
+                i += width
+                if not into.items:
+                    self.problem("unexpected |")
+            elif c == ")":
+                i += 1
+                if close:
+                    return i
+                self.problem("unexpected )")
+            else:
+                keyword = KEYWORD.match(text, i) if c in _KEYWORD_INITIALS else None
+                if keyword is not None and keyword[0] in CLOSERS:
+                    if keyword[0] in stops:
+                        return i
+                    self.problem(f"unexpected {keyword[0]}")
+                    i = keyword.end()
+                    continue
+                i = self.command(into, connector, i, depth, keyword)
+                connector = ";"
+
+    def command(self, into: Script, connector: str, i: int, depth: int, keyword: re.Match[str] | None) -> int:
+        """Read one command; `keyword` is the reserved word that it begins with."""
+        self.count()
+        if keyword is not None:
+            word = keyword[0]
+            if word in ("!", "time"):
+                if word == "!" and connector in ("|", "|&"):
+                    self.problem("unexpected ! in a pipeline")
+                return self.prefixed(into, connector, keyword.end(), depth)
+            node = Compound(_KINDS[word], self.base + i)
+            into.items.append((connector, node))
+            i = getattr(self, "read_" + node.kind)(node, keyword.end(), depth + 1)
+            return self.compound_end(node, i, depth)
+        if self.text[i] == "(":
+            return self.parenthesis(into, connector, i, depth)
+        return self.simple(into, connector, i, depth)
+
+    def prefixed(self, into: Script, connector: str, i: int, depth: int) -> int:
+        """Read what follows the reserved words `!` and `time`, which leave the command what it is."""
+        text = self.text
+        option = _TIME_OPTION.match(text, i)
+        while option is not None:
+            i = option.end()
+            option = _TIME_OPTION.match(text, i)
+        i = self.skip(BLANK, i)
+        if i >= self.length or text[i] in "\n;&|)#":
+            return i
+        keyword = KEYWORD.match(text, i)
+        if keyword is not None and keyword[0] in CLOSERS:
+            return i
+        return self.command(into, connector, i, depth, keyword)
+
+    def parenthesis(self, into: Script, connector: str, i: int, depth: int) -> int:
+        """Read `((…))` or a subshell."""
+        if self.text.startswith("((", i) and i not in self.not_arithmetic:
+            node = Compound("arithmetic", self.base + i)
+            word = Word("", self.base + i, self.base + i)
+            word.parts = []
+            node.words.append(word)
+            end = self.try_arithmetic(word.parts, i, i + 2, depth)
+            if end is not None:
+                into.items.append((connector, node))
+                return self.compound_end(node, end, depth)
+        node = Compound("subshell", self.base + i)
+        into.items.append((connector, node))
+        body = Script()
+        node.scripts.append(body)
+        return self.compound_end(node, self.script(body, i + 1, depth + 1, ")"), depth)
+
+    def compound_end(self, node: Compound, i: int, depth: int) -> int:
+        """Read the redirections that follow a compound command."""
+        while True:
+            i = self.skip(BLANK, i)
+            match = self.redirection_at(i)
+            if match is None:
+                node.end = self.base + i
+                return i
+            i = self.redirection(node.redirections, match, depth)
+
+    def simple(self, into: Script, connector: str, i: int, depth: int) -> int:  # noqa: C901, PLR0912  the hottest loop
+        """Read a simple command."""
+        text, length = self.text, self.length
+        node = Simple(self.base + i)
+        into.items.append((connector, node))
+        words = node.words
+        while True:
+            if words:
+                plain = _NEXT_PLAIN.match(text, i)
+                while plain is not None:
+                    i = plain.end()
+                    words.append(Word(plain[1], self.base + plain.start(1), self.base + i))
+                    plain = _NEXT_PLAIN.match(text, i)
+                node.end = words[-1].end
+            blank = BLANK.match(text, i)
+            if blank is not None:
+                i = blank.end()
+            if i >= length:
+                return i
+            c = text[i]
+            if c in "<>&{0123456789":
+                match = self.redirection_at(i)
+                if match is not None:
+                    i = self.redirection(node.redirections, match, depth)
+                    node.end = self.base + i
+                    continue
+            if c in "\n;&|)#":
+                return i
+            if c == "(":
+                if len(words) == 1 and not node.assignments:
+                    match = PARENTHESES.match(text, i)
+                    if match is not None:
+                        return self.function(into, connector, words[0].text, match.end(), depth)
+                self.problem("unexpected (")
+                return i
+            if not words:
+                match = _ASSIGNMENT.match(text, i)
+                if match is not None:
+                    i = self.assignment(node, match, depth)
+                    node.end = self.base + i
+                    continue
+            word = self.word(i, depth)
+            words.append(word)
+            node.end = word.end
+            i = word.end - self.base
+
+    def assignment(self, node: Simple, match: re.Match[str], depth: int) -> int:
+        """Read an assignment whose name has been matched."""
+        i = match.end()
+        start = self.base + i
+        assignment = Assignment(match[1], Word("", start, start), bool(match[2]))
+        node.assignments.append(assignment)
+        if i < self.length and self.text[i] == "(":
+            assignment.items = []
+            return self.array(assignment.items, i + 1, depth)
+        assignment.value = self.word(i, depth)
+        return assignment.value.end - self.base
+
+    def array(self, items: list[Word], i: int, depth: int) -> int:
+        """Read the words of an array, from after `(` to after `)`."""
+        text = self.text
+        while True:
+            i = self.skip(BLANK, i)
+            if i >= self.length:
+                raise Incomplete("the text ends inside an array")
+            c = text[i]
+            if c == ")":
+                return i + 1
+            if c == "\n":
+                i = self.newline(i)
+            elif c == "#":
+                i = self.line_end(i)
+            elif c in ";&|(" or (c in "<>" and not text.startswith("(", i + 1)):
+                self.problem(f"unexpected {c} in an array")
+                i += 1
+            else:
+                word = self.word(i, depth)
+                items.append(word)
+                i = word.end - self.base
+
+    def function(self, into: Script, connector: str, name: str, i: int, depth: int) -> int:
+        """Turn the simple command that was begun into a function of that name."""
+        _, simple = into.items.pop()
+        node = Compound("function", simple.start)
+        node.name = name
+        into.items.append((connector, node))
+        return self.function_body(node, i, depth + 1)
