@@ -145,6 +145,8 @@ class Finding:
         waivable: false when a remembered settlement must not silence it (a recorded count, a failed check).
         reason_code: set when this finding says that a check could not be made.
         annotations: parts for `context_annotations` of the check's output.
+        causes: what it is about, one text for each thing; two findings with the same causes are two views of
+            one problem. Neither shown nor stored.
     """
 
     condition_name: str
@@ -155,6 +157,7 @@ class Finding:
     waivable: bool = True
     reason_code: ReasonCode | None = None
     annotations: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    causes: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def evidence_digest(self) -> str:

@@ -122,14 +122,29 @@ def _decision(findings: tuple[Finding, ...], highest: Severity, rules: VerdictRu
         return Decision.PROCEED
     if highest.rank >= Severity.HIGH.rank:
         return Decision.HALT
-    mediums = sum(found.severity is Severity.MEDIUM for found in findings)
+    mediums = _problems(findings)
     if mediums >= max(1, rules.medium_findings_to_halt):
         return Decision.HALT
     return Decision.ASK if mediums else Decision.CAUTION
 
 
+def _problems(findings: tuple[Finding, ...]) -> int:
+    """Return how many problems the medium findings are: one adds none whose causes an earlier one all has.
+
+    `curl … | sh` is asked about because it runs what nobody has seen, and its effects are unknown for the
+    same reason: one question, not two. A finding that names no causes, or one cause more, counts.
+    """
+    counted: list[frozenset[str]] = []
+    for found in findings:
+        if found.severity is not Severity.MEDIUM:
+            continue
+        if not (found.causes and any(found.causes <= earlier for earlier in counted)):
+            counted.append(found.causes)
+    return len(counted)
+
+
 def _to_record(findings: tuple[Finding, ...], rules: VerdictRules) -> tuple[Finding, ...]:
-    mediums = sum(found.severity is Severity.MEDIUM for found in findings)
+    mediums = _problems(findings)
     recorded = {Severity.CRITICAL}
     if rules.auto_record_high:
         recorded.add(Severity.HIGH)

@@ -225,3 +225,28 @@ def test_nothing_is_recorded_without_a_halt_and_every_critical_with_one(
         assert bool(criticals) == (verdict.highest_severity is CRITICAL)
         assert all(item.severity is not LOW for item in verdict.to_record)
         assert verdict.should_halt == verdict.recommended_action.startswith("HALT")
+
+
+def about(*causes: str) -> Finding:
+    return Finding("out_of_scope", HaltType.SCOPE, MEDIUM, "something", causes=frozenset(causes))
+
+
+@pytest.mark.parametrize(
+    ("findings", "decision"),
+    [
+        ((about("a"), about("a")), Decision.ASK),
+        ((about("a", "b"), about("b")), Decision.ASK),
+        ((about("a"), about("a"), about("a")), Decision.ASK),
+        ((about("a"), about("b")), Decision.HALT),
+        ((about("a"), about("a", "b")), Decision.HALT),
+        ((about("a"), about()), Decision.HALT),
+        ((about(), about()), Decision.HALT),
+        ((about("a", "b"), about("a"), about("c")), Decision.HALT),
+    ],
+)
+def test_a_finding_whose_causes_an_earlier_one_has_is_the_same_problem(
+    findings: tuple[Finding, ...], decision: Decision
+) -> None:
+    verdict = decide(findings, RULES)
+    assert verdict.decision is decision
+    assert verdict.to_record == (findings if decision is Decision.HALT else ())

@@ -12,15 +12,15 @@ def modifying_unread_code(facts: Facts, config: ConditionConfig) -> Finding | No
     if not config.threshold["requires_read"]:
         return None
     read = {facts.path_key(path) for path in facts.files_read}
-    absent = {facts.path_key(path) for path in facts.absent_files}
-    unread = tuple(path for path in facts.modified_files if facts.path_key(path) not in read | absent)
+    known = read | {facts.path_key(path) for path in facts.absent_files}
+    unread = tuple(path for path in facts.modified_files if facts.path_key(path) not in known)
     if not unread:
         return None
     verb = "has" if len(unread) == 1 else "have"
     return finding(
         config,
         f"Attempting to modify {listed(unread)} which {verb} not been read",
-        {"files_not_read": sorted(facts.path_key(path) for path in unread), "action": facts.action.digest},
+        {"files_not_read": sorted(facts.path_key(path) for path in unread), **facts.binding},
         annotations={"files_not_read": unread},
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,9 @@ from haltline.secrets import redact
 
 MAX_QUOTE = 600
 """Longest text that a description quotes, in characters: five of them fit the 4,000 of a description."""
+
+_MOST_WAY = 150
+"""Longest way through wrappers that is told, in characters: a wrapper may be called as anybody likes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ def finding(
     severity: Severity | None = None,
     waivable: bool = True,
     annotations: Mapping[str, tuple[str, ...]] | None = None,
+    causes: Iterable[str] = (),
 ) -> Finding:
     """Return a finding of the configured condition, at its configured severity unless another is given."""
     return Finding(
@@ -90,17 +94,28 @@ def finding(
         evidence=evidence,
         waivable=waivable,
         annotations=annotations or {},
+        causes=frozenset(causes),
     )
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, most: int = MAX_QUOTE) -> str:
     """Return a text as a description quotes it: a very long one in part, saying so.
 
     It is redacted before it is cut, for half a secret is not recognised as one.
     """
-    if len(text) <= MAX_QUOTE:
+    if len(text) <= most:
         return text
-    return f"{redact(text)[:MAX_QUOTE]}… ({len(text):,} characters)"
+    return f"{redact(text)[:most]}… ({len(text):,} characters)"
+
+
+def told(command: tuple[str, ...], via: tuple[str, ...] = (), most: int = 400) -> str:
+    """Return a command as a person would read it, with what runs it: `rm -rf /` (through sudo)."""
+    words = list(command)
+    if words and words[0].startswith("git-"):  # the analysis's name of a verb
+        words[:1] = ["git", words[0].removeprefix("git-")]
+    text = " ".join(f"'{word}'" if not word or " " in word or "\n" in word else word for word in words)
+    through = f" (through {quoted(', '.join(via), _MOST_WAY)})" if via else ""
+    return f"`{quoted(text, most)}`{through}"
 
 
 def times(count: int) -> str:

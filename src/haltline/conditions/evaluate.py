@@ -28,6 +28,7 @@ _FIELD_TYPES = {
     "waivable": bool,
     "reason_code": ReasonCode | None,
     "annotations": Mapping,
+    "causes": frozenset,
 }
 
 
@@ -128,6 +129,7 @@ def _redacted(found: Finding) -> Finding:
         waivable=found.waivable,
         reason_code=found.reason_code,
         annotations=_storable(redact(found.annotations)),
+        causes=found.causes,
     )
 
 

@@ -57,6 +57,7 @@ def repeated_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
         "Similar errors across attempts suggest fundamental misunderstanding",
         {"task_id": facts.task_id, "errors": _masked(repeated)},
         annotations={"similar_previous_errors": repeated},
+        causes=repeated,
     )
 
 
@@ -101,6 +102,7 @@ def unknown_errors(facts: Facts, config: ConditionConfig) -> Finding | None:
         config,
         f"An error of no known kind: {quoted(unknown[-1])}",
         {"task_id": facts.task_id, "errors": _masked(unknown)},
+        causes=unknown,
     )
 
 

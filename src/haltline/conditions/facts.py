@@ -14,16 +14,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from haltline.conditions.commands import UNDECIDED, Analysed, ReadScript, analyse, bound, changed_files
 from haltline.domain import digest
 from haltline.secrets import redact
 
 if TYPE_CHECKING:
     from haltline.shell import Analysis
 
-
-_WRITING_EFFECTS = frozenset({"write", "overwrite"})
-UNDECIDED = "…"
-"""What stands in the target of an effect for what the text of a command does not decide."""
 
 _NOBODYS_FILES = ("/dev/", "/tmp/", "/var/tmp/", "/proc/self/")  # noqa: S108 - paths that are left out
 
@@ -138,6 +135,7 @@ class Facts:
         files_read: paths read in this session: from the ledger where an adapter keeps one, declared
             otherwise.
         absent_files: paths of the action that provably do not exist yet.
+        directories: paths of the action that provably are directories.
         real_paths: where paths with `..` lead: after a symbolic link that is not where they seem to lead.
         declared_attempts: the agent's own count; None when it gave none.
         recorded_attempts: failures of the task that Haltline has recorded since the last reset.
@@ -152,6 +150,8 @@ class Facts:
         recent_responses: the agent's latest texts, the oldest first.
         recent_calls: its latest tool calls, the oldest first.
         workspace: the directory that relative paths start from.
+        home: the home directory of whoever runs the commands, if known.
+        read_script: returns the text of a script in the workspace that a command runs, or None.
         analysis_failed: the analysis of the commands did not end in time.
     """
 
@@ -159,6 +159,7 @@ class Facts:
     task_id: str | None = None
     files_read: tuple[str, ...] = ()
     absent_files: frozenset[str] = frozenset()
+    directories: frozenset[str] = frozenset()
     real_paths: Mapping[str, str] = field(default_factory=dict)
     declared_attempts: int | None = None
     recorded_attempts: int = 0
@@ -173,6 +174,8 @@ class Facts:
     recent_responses: tuple[str, ...] = ()
     recent_calls: tuple[ToolCall, ...] = ()
     workspace: str | None = None
+    home: str | None = None
+    read_script: ReadScript | None = field(default=None, compare=False, repr=False)
     analysis_failed: bool = False
 
     @property
@@ -182,30 +185,44 @@ class Facts:
 
     @property
     def analyses(self) -> tuple[Analysis, ...]:
-        """What each command of the action would do, analysed once.
+        """What the commands of the action would do, analysed once however many conditions ask.
+
+        Of several commands the last analysis is that of all of them in one shell.
 
         Raises:
             NotAnalysed: the analysis did not end in time; it is not begun again.
-
-        Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it computes,
-        so that one analysis that hangs would hang every check.
         """
+        return self._analysed.analyses
+
+    @property
+    def _analysed(self) -> Analysed:
+        # Kept by hand: before Python 3.12 a `cached_property` holds one lock for all objects while it
+        # computes, so that one analysis that hangs would hang every check.
         if not self.action.commands:
-            return ()
+            return Analysed()
         if self.analysis_failed:
             raise NotAnalysed("the commands could not be analysed in time")
-        known: tuple[Analysis, ...] | None = self.__dict__.get("_analyses")
+        known: Analysed | None = self.__dict__.get("_known")
         if known is None:
-            from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
-
-            known = tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
-            self.__dict__["_analyses"] = known
+            known = analyse(
+                self.action.commands,
+                cwd=self.workspace,
+                home=self.home,
+                read_script=self.read_script,
+                path_key=self.path_key,
+            )
+            self.__dict__["_known"] = known
         return known
+
+    @property
+    def binding(self) -> dict[str, object]:
+        """The evidence that a settlement of what commands do is bound to: the action and its scripts."""
+        return bound(self.action.digest, dict(self._analysed.scripts))
 
     @property
     def is_analysed(self) -> bool:
         """Whether `analyses` is at hand; where it is not, asking for it may take long."""
-        return not self.action.commands or ("_analyses" in self.__dict__ and not self.analysis_failed)
+        return not self.action.commands or ("_known" in self.__dict__ and not self.analysis_failed)
 
     @property
     def only_reads(self) -> bool:
@@ -219,18 +236,19 @@ class Facts:
 
     @property
     def modified_files(self) -> tuple[str, ...]:
-        """Every file that the action changes, as written: those it names, and those its commands would write.
+        """Every file that the action changes, as written: those it names, and those its commands change.
 
         Devices and temporary files are left out, and what a command leaves open: nobody can read those first.
+        So are directories that commands change. Where nobody can look, a deletion that goes into directories
+        is taken for that of one.
         """
-        written = (
-            effect.path
-            for analysis in self.analyses
-            for effect in analysis.effects
-            if effect.kind in _WRITING_EFFECTS and effect.path
-        )
-        own = (path for path in written if UNDECIDED not in path and not self._is_nobodys(path))
+        changed = changed_files(self.analyses, self.is_directory, can_look=self.workspace is not None)
+        own = (path for path in changed if UNDECIDED not in path and not self._is_nobodys(path))
         return tuple(dict.fromkeys((*self.action.paths, *own)))
+
+    def is_directory(self, path: str) -> bool:
+        """Whether a path of a command surely is a directory: by how it is written, or by the file system."""
+        return path.endswith(("/", "/.", "/..")) or path in {".", "..", "~"} or path in self.directories
 
     def _is_nobodys(self, path: str) -> bool:
         key = self.path_key(path)
@@ -238,11 +256,18 @@ class Facts:
             return False
         return key.startswith(_NOBODYS_FILES)
 
-    def knowing(self, *, absent_files: frozenset[str], real_paths: Mapping[str, str]) -> Facts:
+    def knowing(
+        self,
+        *,
+        absent_files: frozenset[str],
+        real_paths: Mapping[str, str],
+        directories: frozenset[str] = frozenset(),
+    ) -> Facts:
         """Return the same facts, their analyses kept, with what was looked up of the files."""
         known = copy(self)
         object.__setattr__(known, "absent_files", absent_files)
         object.__setattr__(known, "real_paths", real_paths)
+        object.__setattr__(known, "directories", directories)
         return known
 
     def without_analyses(self) -> Facts:
@@ -253,4 +278,6 @@ class Facts:
 
     def path_key(self, path: str) -> str:
         """Return the spelling under which a path is compared with other paths."""
+        if self.home is not None and (path == "~" or path.startswith("~/")):
+            path = f"{self.home}{path[1:]}"
         return self.real_paths.get(path) or normalise_path(path, self.workspace)

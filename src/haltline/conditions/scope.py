@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
+from haltline.conditions.commands import file_effects
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted, told
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import redact
+from haltline.shell.options import Grammar, parse
 from haltline.text.environments import environment_of
 from haltline.text.instructions import conflicts
 from haltline.text.requirements import missing_slots
 from haltline.text.scope import outside
 
 if TYPE_CHECKING:
-    from haltline.shell import Effect
+    from haltline.shell import Analysis, Effect
 
 PRODUCTION = "production"
 
@@ -28,10 +31,20 @@ _VERB_OF_EFFECT = {
     "network_in": "network",
     "network_out": "network",
     "remote_change": "network",
+    "history_rewrite": "write",
 }
 """The boundary's verbs (`haltline.text.scope`) by the shell analysis's effects."""
 
 _HOST = re.compile(r"(?:[^\s@/]{0,500}@)?(\[[0-9A-Fa-f:.%]{2,80}\]|[A-Za-z0-9_.*\-]{1,253})(?=[:/?#]|\Z)")
+
+
+_MAY_REACH = frozenset({"execute", "network_in", "network_out", "remote_change"})
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}://|[\w.\-]{1,60}@[\w.\-]{1,250}:")
+_REMOTE_SHELLS = frozenset({"ssh", "autossh", "mosh", "sftp"})
+_REMOTE_SHELL_OPTIONS = Grammar(
+    "-B -b -c -D -E -e -F -I -i -J -L -l -M -m -O -o -P -p -Q -R -S -W -w", flags="--"
+)
+"""Options of `ssh` that take a value (its manual, OpenSSH 10)."""
 
 
 def changes_something(facts: Facts) -> bool:
@@ -50,14 +63,14 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     effects = [effect for analysis in facts.analyses for effect in analysis.effects]
     result = outside(
         boundary,
-        paths=_paths(facts, effects),
-        hosts=_hosts(effects),
+        paths=_paths(facts),
+        hosts=_hosts(facts.analyses),
         verbs=_verbs(facts, effects),
         root=facts.workspace or "",
     )
     strays = (*result.paths, *result.hosts, *result.verbs)
     if strays:
-        evidence = {"boundary": boundary, "outside": sorted(strays), "action": facts.action.digest}
+        evidence = {"boundary": boundary, "outside": sorted(strays), **facts.binding}
         return finding(config, f"Outside the scope boundary: {listed(strays)}", evidence)
     if not result.comparable and changes_something(facts):
         text = "The scope boundary names nothing that this action could be compared with"
@@ -66,9 +79,26 @@ def out_of_scope(facts: Facts, config: ConditionConfig) -> Finding | None:
     return None
 
 
-def _hosts(effects: list[Effect]) -> tuple[str, ...]:
-    targets = (e.target for e in effects if _VERB_OF_EFFECT.get(e.kind) == "network")
-    return tuple(dict.fromkeys(_host(target) for target in targets if target))
+def _hosts(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
+    """Return the hosts that commands reach: those of their effects, of remote shells, and of addresses.
+
+    An address among the words of a command that only prints or reads files is no host that it reaches.
+    """
+    hosts: list[str] = []
+    for analysis in analyses:
+        for effect in analysis.effects:
+            if effect.target and _VERB_OF_EFFECT.get(effect.kind) == "network":
+                hosts.append(_host(effect.target))
+            if effect.kind in _MAY_REACH or _writes_unsaid(effect):
+                hosts += [_host(word) for word in effect.command[1:] if _ADDRESS.match(word)]
+        for command in analysis.commands:
+            if command.argv and posixpath.basename(command.argv[0]) in _REMOTE_SHELLS:
+                hosts += [_host(word) for word in parse(list(command.argv), _REMOTE_SHELL_OPTIONS).words[:1]]
+    return tuple(dict.fromkeys(hosts))
+
+
+def _writes_unsaid(effect: Effect) -> bool:
+    return effect.kind == "write" and effect.target is None
 
 
 def _host(target: str) -> str:
@@ -78,9 +108,9 @@ def _host(target: str) -> str:
     return match[1] if match else target
 
 
-def _paths(facts: Facts, effects: list[Effect]) -> tuple[str, ...]:
+def _paths(facts: Facts) -> tuple[str, ...]:
     """Return the paths that the action changes; what it only reads is inside any boundary."""
-    changed = [e.path for e in effects if e.path and _VERB_OF_EFFECT.get(e.kind) in {"write", "delete"}]
+    changed = (effect.path for effect in file_effects(facts.analyses) if effect.path)
     return tuple(dict.fromkeys((*facts.action.paths, *changed)))
 
 
@@ -128,7 +158,7 @@ def production_evidence(facts: Facts) -> tuple[str, ...]:
     if facts.action.environment is not None and environment_of(facts.action.environment) == PRODUCTION:
         evidence.append(f"environment {facts.action.environment}")
     evidence += [
-        f"{effect.kind} {effect.target or ''}".strip()
+        f"{' '.join(filter(None, [effect.kind, effect.target]))} by {told(effect.command, effect.via)}"
         for analysis in facts.analyses
         for effect in analysis.effects
         if effect.environment == PRODUCTION and effect.kind != "read"
@@ -144,7 +174,7 @@ def unauthorized_production(facts: Facts, config: ConditionConfig) -> Finding | 
     return finding(
         config,
         f"Changes production without approval: {listed(evidence)}",
-        {"production": list(evidence), "action": facts.action.digest},
+        {"production": list(evidence), **facts.binding},
     )
 
 

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted
-from haltline.conditions.facts import UNDECIDED, Facts
+from haltline.conditions.commands import UNDECIDED, file_effects, program_of
+from haltline.conditions.condition import Condition, ConditionConfig, finding, listed, quoted, told
+from haltline.conditions.facts import Facts
 from haltline.domain import Finding, HaltType, Severity
 from haltline.secrets import scan
 from haltline.secrets.fingerprints import fingerprint
 from haltline.text.personal_data import find_personal_data
 
-_WRITING_EFFECTS = frozenset({"overwrite", "write"})
+if TYPE_CHECKING:
+    from haltline.shell import Analysis, Effect, RuleVerdict, Unknown
+
+_LOSES = frozenset({"delete", "overwrite", "history_rewrite", "remote_change"})
+
+_MOST_VERDICTS = 50
+"""How many verdicts the evidence spells out; the rules are all named."""
+
+_WRITES_WHAT_ITS_INPUT_NAMES = frozenset({"patch", "git-apply", "git-am"})
+
+_GRANTING_FILES = ("/etc/sudoers", "/etc/doas.conf", "/etc/polkit-1/", "/etc/pam.d/", "/etc/group")
+"""Where it is written who may do what on the machine: whoever changes these gives rights."""
+
+_UNKNOWN_AS = {
+    "program": "nobody knows the program {}",
+    "script": "it runs what cannot be read, or may change before it runs: {}",
+    "subcommand": "nobody knows the subcommand {}",
+    "variable": "a variable is not decided: {}",
+    "syntax": "the text cannot be read: {}",
+}
+"""What an unknown part is, in words; the other kinds say so themselves."""
 
 
 def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None:
@@ -22,18 +43,60 @@ def destructive_command(facts: Facts, config: ConditionConfig) -> Finding | None
         return None
     denied = [verdict for verdict in verdicts if verdict.decision == "deny"]
     decisive = (denied or verdicts)[0]
+    others = tuple(
+        dict.fromkeys(
+            f"{told(verdict.command, verdict.via, 100)} [{verdict.rule_id}]"
+            for verdict in (*denied, *verdicts)
+            if _key(verdict) != _key(decisive)
+        )
+    )
+    lost = _irreversible(facts.analyses)
+    description = " ".join(
+        [
+            f"{told(decisive.command, decisive.via)}: {quoted(decisive.reason)} [{decisive.rule_id}].",
+            *(["This cannot be undone."] if _key(decisive) in lost else []),
+            quoted(decisive.advice),
+            *([f"Also: {listed(others, most=3)}"] if others else []),
+        ]
+    )
+    evidence = {
+        **facts.binding,
+        "rules": sorted({verdict.rule_id for verdict in verdicts}),
+        "via": list(decisive.via),
+        "verdicts": list({str(v): v for v in map(_evidence_of, verdicts[:_MOST_VERDICTS])}.values()),
+    }
+    mild = min(config.severity, Severity.MEDIUM, key=lambda severity: severity.rank)
     return finding(
         config,
-        f"{quoted(decisive.reason)}. {quoted(decisive.advice)}",
-        {
-            "action": facts.action.digest,
-            "rules": sorted({verdict.rule_id for verdict in verdicts}),
-            "via": list(decisive.via),
-        },
-        severity=None
-        if denied
-        else min(config.severity, Severity.MEDIUM, key=lambda severity: severity.rank),
+        description,
+        evidence,
+        severity=None if denied else mild,
+        causes=(_cause(verdict) for verdict in verdicts),
     )
+
+
+def _evidence_of(verdict: RuleVerdict) -> dict[str, Any]:
+    return {
+        "rule": verdict.rule_id,
+        "decision": verdict.decision,
+        "command": told(verdict.command, verdict.via),
+        "span": list(verdict.span),
+    }
+
+
+def _key(found: RuleVerdict | Effect) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
+    return found.rule_id, found.command, found.via
+
+
+def _irreversible(analyses: tuple[Analysis, ...]) -> set[tuple[str | None, tuple[str, ...], tuple[str, ...]]]:
+    return {
+        _key(e) for analysis in analyses for e in analysis.effects if e.kind in _LOSES and not e.reversible
+    }
+
+
+def _cause(found: RuleVerdict | Unknown | Effect) -> str:
+    """Return what stands for one command among the causes of a finding."""
+    return repr((found.via, found.command))
 
 
 def _places_to_scan(facts: Facts) -> dict[str, Any]:
@@ -107,47 +170,61 @@ def data_exposure(facts: Facts, config: ConditionConfig) -> Finding | None:
 
 
 def privilege_escalation(facts: Facts, config: ConditionConfig) -> Finding | None:
-    """Find commands that gain rights."""
-    gains = tuple(
-        dict.fromkeys(
-            effect.target or analysis.text
-            for analysis in facts.analyses
-            for effect in analysis.effects
-            if effect.kind == "privilege"
-        )
-    )
+    """Find commands that gain rights, or give them to somebody."""
+    gains = tuple(dict.fromkeys(told(effect.command, effect.via) for effect in _gains(facts)))
     if not gains:
         return None
     return finding(
-        config,
-        f"Needs elevated permissions: {listed(gains)}",
-        {"action": facts.action.digest, "gains": list(gains)},
+        config, f"Needs elevated permissions: {listed(gains)}", {**facts.binding, "gains": list(gains)}
     )
 
 
-def _unknown_parts(facts: Facts) -> Iterator[str]:
-    """Yield what the analysis does not know, and which files would be written without the text saying which.
+def _gains(facts: Facts) -> Iterator[Effect]:
+    for analysis in facts.analyses:
+        yield from (effect for effect in analysis.effects if effect.kind == "privilege")
+    for effect in file_effects(facts.analyses):
+        if facts.path_key(effect.path or "").startswith(_GRANTING_FILES):
+            yield effect
 
-    A command that a rule has judged already is not asked about twice.
+
+def _unknown_parts(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield what the analysis does not know, and what would be written without the text saying where.
+
+    Each with what stands for its command. Of a command that a rule has judged, what it writes is not asked
+    about twice.
     """
     for analysis in facts.analyses:
-        yield from (part.what for part in analysis.unknown)
-        judged = {verdict.span for verdict in analysis.verdicts}
+        for part in analysis.unknown:
+            text = _UNKNOWN_AS.get(part.kind, "{}").format(part.what)
+            yield f"{told(part.command, part.via)}: {text}" if part.kind != "syntax" else text, _cause(part)
+        judged = {_cause(verdict) for verdict in analysis.verdicts}
         for effect in analysis.effects:
-            undecided = effect.path is not None and UNDECIDED in effect.path
-            if effect.kind in _WRITING_EFFECTS and undecided and effect.span not in judged:
-                yield f"{effect.kind} of {effect.path}"
+            undecided = _undecided(effect)
+            if undecided is not None and _cause(effect) not in judged:
+                yield undecided, _cause(effect)
+
+
+def _undecided(effect: Effect) -> str | None:
+    """Return what is open about a write, or None where its target is decided or nobody expects one."""
+    if effect.kind not in {"overwrite", "write"} or effect.rule_id is not None:
+        return None
+    if effect.path is not None and UNDECIDED in effect.path:
+        return f"{effect.kind} of {effect.path} by {told(effect.command, effect.via)}"
+    if effect.path is None and program_of(effect) in _WRITES_WHAT_ITS_INPUT_NAMES:
+        return f"{told(effect.command, effect.via)} changes the files that its input names"
+    return None
 
 
 def unknown_commands(facts: Facts, config: ConditionConfig) -> Finding | None:
     """Find commands whose effects could not be determined."""
-    unknown = tuple(dict.fromkeys(_unknown_parts(facts)))
-    if not unknown:
+    parts = dict(_unknown_parts(facts))
+    if not parts:
         return None
     return finding(
         config,
-        f"It is not clear what the command does: {listed(unknown, most=3)}",
-        {"action": facts.action.digest, "unknown": list(unknown)},
+        f"It is not clear what the command does: {listed(tuple(parts), most=3)}",
+        {**facts.binding, "unknown": list(parts)},
+        causes=parts.values(),
     )
 
 

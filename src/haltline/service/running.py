@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from haltline.conditions.condition import ConditionConfig
 from haltline.conditions.evaluate import evaluate, late_check
 from haltline.conditions.facts import Facts
 from haltline.domain import Finding
+from haltline.service.scripts import script_reader
 from haltline.store.worker import Lanes
 
 _LEAST_SHARE_SECONDS = 0.02
@@ -85,23 +87,47 @@ async def run_conditions(
 def _gathered(facts: Facts) -> Facts:
     """Return the facts with what the commands would do, and what the file system says of the files.
 
-    Which of them provably do not exist yet: a path whose folder cannot be looked into is not proved absent,
-    and a dangling symbolic link exists. And where paths with `..` lead. Both need a workspace: without one
-    nobody knows where a relative path starts. Commands that cannot be analysed prove nothing; the conditions
-    that need the analysis report that.
+    The scripts that commands run are read for that. Which files provably do not exist yet: a path whose
+    folder cannot be looked into is not proved absent, and a dangling symbolic link exists. Which are
+    directories. And where paths with `..` lead. All of it needs a workspace: without one nobody knows where a
+    relative path starts. Commands that cannot be analysed prove nothing; the conditions that need the
+    analysis report that.
     """
-    try:
-        modified = facts.modified_files
-    except Exception:  # noqa: BLE001 - the conditions ask for the analysis again, and say what was wrong
-        modified = facts.action.paths
     if facts.workspace is None:
+        _modified(facts)
         return facts
+    facts = replace(facts, home=_home(), read_script=script_reader(facts.workspace))
+    modified = _modified(facts)
     climbing = {path for path in (*modified, *facts.files_read) if ".." in path}
-    facts = facts.knowing(
-        absent_files=frozenset(), real_paths={path: _real_path(facts, path) for path in climbing}
-    )
-    absent = frozenset(path for path in modified if _is_absent(facts, path))
-    return facts.knowing(absent_files=absent, real_paths=facts.real_paths)
+    real_paths = {path: _real_path(facts, path) for path in climbing}
+    facts = facts.knowing(absent_files=frozenset(), real_paths=real_paths)
+    directories = frozenset(path for path in modified if _is_directory(facts, path))
+    facts = facts.knowing(absent_files=frozenset(), real_paths=real_paths, directories=directories)
+    absent = frozenset(path for path in _modified(facts) if _is_absent(facts, path))
+    return facts.knowing(absent_files=absent, real_paths=real_paths, directories=directories)
+
+
+def _modified(facts: Facts) -> tuple[str, ...]:
+    try:
+        return facts.modified_files
+    except Exception:  # noqa: BLE001 - the conditions ask for the analysis again, and say what was wrong
+        return facts.action.paths
+
+
+def _home() -> str | None:
+    try:
+        return str(Path.home())
+    except RuntimeError:
+        return None
+
+
+def _is_directory(facts: Facts, path: str) -> bool:
+    if path in facts.action.paths:  # what the agent itself calls a file to be modified
+        return False
+    try:
+        return Path(facts.path_key(path)).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _real_path(facts: Facts, path: str) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from haltline.shell.book import built_in
 from haltline.shell.engine import Engine
-from haltline.shell.marks import display, known
-from haltline.shell.tags import tag
+from haltline.shell.marks import display, known, without_marks
+from haltline.shell.tags import decisive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +67,8 @@ class Effect:
         rule_id: the rule that found it, if one did.
         span: where in the text it comes from, as offsets.
         directory: where `cd` has led in this text by then; None while it leads nowhere else.
+        command: the words of the command that does it.
+        via: the wrappers passed through, outermost first.
     """
 
     kind: EffectKind
@@ -78,6 +80,8 @@ class Effect:
     rule_id: str | None
     span: Span
     directory: str | None = None
+    command: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
 
     @property
     def path(self) -> str | None:
@@ -98,6 +102,7 @@ class RuleVerdict:
         advice: what to do instead.
         span: where in the text the command stands, as offsets.
         via: the wrappers passed through, outermost first.
+        command: the words of the command that it holds for.
     """
 
     decision: Literal["deny", "ask"]
@@ -106,6 +111,7 @@ class RuleVerdict:
     advice: str
     span: Span
     via: tuple[str, ...]
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +122,15 @@ class Unknown:
         kind: `command`, `program`, `subcommand`, `script`, `code`, `variable` or `syntax`.
         what: the thing, in words for a person.
         span: where in the text it stands, as offsets.
+        command: the words of the command that it belongs to, if it is one.
+        via: the wrappers passed through, outermost first.
     """
 
     kind: str
     what: str
     span: Span
+    command: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +176,9 @@ def analyze(
         command: the text, as a shell would get it.
         cwd: the directory that it would run in, if known.
         home: the home directory of whoever would run it, if known.
-        read_file: returns the text of a script that the command runs, or None; it is called with paths as the
-            command writes them, and what it raises counts as None.
+        read_file: returns the text of a script that the command runs, or None; it is called with the path as
+            the command writes it, from where `cd` has led by then, `~` for the home directory; what it raises
+            counts as None.
         rules: a book from `load_rules`, in place of the built-in one.
     """
     engine = Engine(rules or built_in(), collecting=True)
@@ -175,11 +186,13 @@ def analyze(
     if read_file is not None:
         engine.read_file = _guarded(read_file)
     engine.judge(command)
-    unknown = tuple(Unknown(kind, display(what), (start, end)) for kind, what, start, end in engine.unknowns)
+    unknown = tuple(
+        Unknown(kind, display(what), (call.start, call.end), _words(call), call.via)
+        for kind, what, call in engine.unknowns
+    )
     if engine.error is not None:
         unknown += (Unknown("syntax", engine.error, (0, len(command))),)
-    environments = {id(call): tag(call) for call in engine.calls}
-    effects = _effects(engine, environments)
+    effects = _effects(engine)
     verdicts = _verdicts(engine)
     reads = all(effect.kind is EffectKind.READ for effect in effects)
     return Analysis(
@@ -225,26 +238,38 @@ def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | No
             text = read_file(path)
         except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
             return None
-        return None if text is None or len(text) > MAX_SCRIPT else text
+        return None if text is None or len(text) > MAX_SCRIPT else without_marks(text)
 
     return read
 
 
 def _command(call: Call) -> Command:
     return Command(
-        argv=tuple(display(word) for word in call.argv),
+        argv=_words(call),
         via=call.via,
         resolved=all(known(word) for word in call.argv),
         span=(call.start, call.end),
     )
 
 
-def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effect, ...]:
-    by_span: dict[Span, str] = {}
-    for call in engine.calls:
-        environment = environments[id(call)]
-        if environment is not None:
-            by_span[call.start, call.end] = environment
+def _words(call: Call) -> tuple[str, ...]:
+    return tuple(display(word) for word in call.argv)
+
+
+def _environment(call: Call) -> str | None:
+    """Return the environment that a command speaks to: its own, or that of what runs it.
+
+    Production is not outweighed by another name: `ssh prod-db psql -h test` runs in production.
+    """
+    tags = []
+    at: Call | None = call
+    while at is not None:
+        tags.append(at.tag)
+        at = at.outer
+    return decisive(tags)
+
+
+def _effects(engine: Engine) -> tuple[Effect, ...]:
     found = (
         Effect(
             kind=EffectKind(kind),
@@ -252,12 +277,14 @@ def _effects(engine: Engine, environments: dict[int, str | None]) -> tuple[Effec
             recursive=recursive,
             force=force,
             reversible=reversible,
-            environment=by_span.get((start, end)),
+            environment=_environment(call),
             rule_id=rule_id,
-            span=(start, end),
+            span=(call.start, call.end),
             directory=None if directory is None else display(directory),
+            command=_words(call),
+            via=call.via,
         )
-        for kind, target, recursive, force, reversible, rule_id, start, end, directory in engine.effects
+        for kind, target, recursive, force, reversible, rule_id, directory, call in engine.effects
     )
     return tuple(dict.fromkeys(found))
 
@@ -273,6 +300,7 @@ def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
             advice=verdict[1].advice,
             span=(verdict[2], verdict[3]),
             via=verdict[4],
+            command=_words(verdict[6]),
         )
         for verdict in engine.verdicts
     )

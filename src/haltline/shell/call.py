@@ -48,6 +48,8 @@ class Call:
         taints: taints of its arguments.
         appended: unknown words follow `argv` (`xargs`, `parallel`, `find -exec … {}`).
         depth: how many wrappers and texts deep it stands.
+        outer: the command that runs it, if another one does.
+        tag: the environment that it names itself, where everything is collected.
     """
 
     __slots__ = (
@@ -56,9 +58,11 @@ class Call:
         "depth",
         "end",
         "environment",
+        "outer",
         "settings",
         "start",
         "stdin",
+        "tag",
         "taints",
         "via",
     )
@@ -74,6 +78,8 @@ class Call:
         self.taints = 0
         self.appended = False
         self.depth = 0
+        self.outer: Call | None = None
+        self.tag: str | None = None
 
     def inner(self, argv: list[str], wrapper: str) -> Call:
         """Return the command that a wrapper runs."""
@@ -84,4 +90,5 @@ class Call:
         other.taints = self.taints
         other.appended = self.appended
         other.depth = self.depth + 1
+        other.outer = self
         return other

@@ -47,5 +47,5 @@ def strictest(verdicts: list[Verdict]) -> Verdict:
 
 def sentence(verdict: Verdict) -> str:
     """Return a verdict's reason with what it is about."""
-    _, rule, _, _, _, target = verdict
+    _, rule, _, _, _, target, _ = verdict
     return f"{rule.reason}: {target[:200]}" if target else rule.reason

@@ -15,7 +15,7 @@ from haltline.shell.environment import Environment
 from haltline.shell.judging.compound import run_compound
 from haltline.shell.judging.program import apply_rules, default_effects, quote, unlisted
 from haltline.shell.judging.simple import run_simple
-from haltline.shell.marks import UNKNOWN, display, known, without_marks
+from haltline.shell.marks import HOME, UNKNOWN, display, known, without_marks
 from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
 
@@ -32,8 +32,8 @@ MAX_STEPS = 12_000
 MAX_WORDS = 2048
 MAX_TEXT = 4 * MAX_LENGTH
 
-Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str]
-Effect = tuple[str, str | None, bool, bool, bool, str | None, int, int, str | None]
+Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str, Call]
+Effect = tuple[str, str | None, bool, bool, bool, str | None, str | None, Call]
 
 _BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
@@ -74,7 +74,7 @@ class Engine:
         self.home: str | None = None
         self.verdicts: list[Verdict] = []
         self.effects: list[Effect] = []
-        self.unknowns: list[tuple[str, str, int, int]] = []
+        self.unknowns: list[tuple[str, str, Call]] = []
         self.calls: list[Call] = []
         self.files: dict[str, Flow] = {}
         self.choices: dict[str, int] = {}
@@ -95,7 +95,7 @@ class Engine:
     def report(self, rule_id: str, call: Call, target: str = "", *, decision: str | None = None) -> None:
         """Record that a rule holds for a command; `decision` where the rule leaves it to the caller."""
         rule = self.book.rules[rule_id]
-        self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target))
+        self.verdicts.append((decision or rule.decision, rule, call.start, call.end, call.via, target, call))
         self.effect(rule.effect, target or None, call, reversible=rule.reversible, rule_id=rule_id)
 
     def effect(
@@ -112,15 +112,19 @@ class Engine:
         """Record an effect of a command."""
         if self.collecting:
             self.effects.append(
-                (
-                    *(kind, target, recursive, force, reversible, rule_id, call.start, call.end),
-                    call.environment.directory,
-                )
+                (kind, target, recursive, force, reversible, rule_id, call.environment.directory, call)
             )
+
+    def collect(self, call: Call) -> None:
+        """Keep a command that would run, with the environment that its words and variables now name."""
+        from haltline.shell.tags import tag  # noqa: PLC0415  loaded only where it is needed
+
+        call.tag = tag(call)
+        self.calls.append(call)
 
     def unknown(self, kind: str, what: str, call: Call) -> None:
         """Record what could not be determined about a command."""
-        self.unknowns.append((kind, what, call.start, call.end))
+        self.unknowns.append((kind, what, call))
 
     def charge(self, steps: int) -> None:
         """Count work; over the limit the text is too involved to judge."""
@@ -246,6 +250,7 @@ class Engine:
         call.via = outer.via
         call.stdin = stdin
         call.depth = outer.depth
+        call.outer = outer
         return call
 
     # One command
@@ -298,7 +303,7 @@ class Engine:
             return NOTHING
         name = argv[0]
         if self.collecting:
-            self.calls.append(call)
+            self.collect(call)
         slash = name.rfind("/")
         base = name[slash + 1 :] if slash >= 0 else name
         program = self.book.program(base)
@@ -371,12 +376,16 @@ class Engine:
         taints = SECRET if is_credential(path) else 0
         if path == "/dev/null":
             return Flow("", 0)
-        text = None
-        if self.read_file is not None and known(path):
-            place = self.located(path, call.environment)
-            if known(place):
-                text = self.read_file(place.replace("\x03", self.home or "~", 1))
-        return Flow(text, taints, path)
+        return Flow(self.read_from_disk(path, call.environment), taints, path)
+
+    def read_from_disk(self, path: str, environment: Environment) -> str | None:
+        """Return the text of a file that the caller lets us read, from where `cd` has led."""
+        if self.read_file is None:
+            return None
+        located = self.located(path, environment)
+        if not known(located):
+            return None
+        return self.read_file(display(located.replace(HOME, self.home or "~", 1)))
 
     def run_file(self, text: str, path: str, call: Call, environment: Environment) -> Flow:
         """Judge a script's text; a script that runs itself again is judged once."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from haltline.shell.call import Call
 
 _WORDS = {
@@ -68,31 +70,34 @@ def environment_of(text: str) -> str | None:
     return None
 
 
+def decisive(tags: Iterable[str | None]) -> str | None:
+    """Return the environment that counts among several: production before any other, else the first."""
+    named = [name for name in tags if name is not None]
+    return "production" if "production" in named else named[0] if named else None
+
+
 def tag(call: Call) -> str | None:
     """Return the environment that a command names in its settings, options or addresses, or None."""
-    for name, value in call.settings:
-        if _SETTING.match(name):
-            found = environment_of(value)
-            if found is not None:
-                return found
+    texts = [value for name, value in call.settings if _SETTING.match(name)]
     for name, values in call.environment.variables.items():
         if _SETTING.match(name):
-            found = environment_of(values[-1])
-            if found is not None:
-                return found
-    return _in_words(call.argv)
+            texts.extend(values)
+    texts.extend(_naming_words(call.argv))
+    return decisive(environment_of(text) for text in texts)
 
 
-def _in_words(argv: list[str]) -> str | None:
+def _naming_words(argv: list[str]) -> Iterator[str]:
+    """Yield the words of a command that may name an environment: values of options, addresses, resources."""
     name = argv[0].rpartition("/")[2]
     takes = False
     for index, word in enumerate(argv[1:], 1):
-        value = None
         match = _OPTION.match(word) if word[:1] == "-" else None
         if takes and word[:1] != "-":
-            value = word
+            yield word
         elif match is not None and match[1] is not None:
-            value = match[1]
+            yield match[1]
+        elif _SETTING.match(word.partition("=")[0]) and "=" in word:
+            yield word.partition("=")[2]
         elif (
             _ADDRESS.search(word)
             or name in _HOST_FIRST
@@ -104,13 +109,8 @@ def _in_words(argv: list[str]) -> str | None:
             )
             or (name in _RESOURCE_TOOLS and index > 1 and word[:1] != "-")
         ):
-            value = word
+            yield word
         takes = match is not None and match[1] is None
-        if value is not None:
-            found = environment_of(value)
-            if found is not None:
-                return found
-    return None
 
 
 _RESOURCE_TOOLS = word_set(

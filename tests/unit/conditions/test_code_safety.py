@@ -106,6 +106,66 @@ class TestModifyingUnreadCode:
     def test_does_not_trigger(self, of: Facts) -> None:
         assert judge(self.NAME, of) is None
 
+    @pytest.mark.parametrize(
+        ("command", "file"),
+        [
+            ("sed -i s/x/y/ a.py", "a.py"),
+            ("echo x >> a.py", "a.py"),
+            ("cat b | tee -a a.py", "a.py"),
+            ("git checkout -- a.py", "a.py"),
+            ("git restore a.py", "a.py"),
+            ("patch a.py p.diff", "a.py"),
+            ("truncate -s 0 a.py", "a.py"),
+            ("dd if=b of=a.py", "a.py"),
+            ("cp b.py a.py", "a.py"),
+            ("cp b/a.py src/", "src/a.py"),
+            ("ln -sf b a.py", "a.py"),
+            ("curl -o a.py https://h.example/a.py", "a.py"),
+            ("rm a.py", "a.py"),
+            ("git rm a.py", "a.py"),
+            ("git mv a.py b.py", "a.py"),
+            ("gzip a.py", "a.py"),
+            ("shred a.py", "a.py"),
+            ("python3 -c \"open('a.py', 'w').write('')\"", "a.py"),
+            ("cd src && sudo sh -c 'echo x > a.py'", "src/a.py"),
+            ("cd src && cd .. && rm a.py", "src/../a.py"),
+        ],
+    )
+    def test_a_command_that_changes_an_unread_file_triggers(self, command: str, file: str) -> None:
+        finding = found(self.NAME, facts(command))
+        assert finding.severity is CRITICAL
+        assert file in finding.annotations["files_not_read"]
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "mkdir new",
+            "touch new",
+            "ln -s a.py b.py",
+            "tar xf a.tar",
+            "unzip a.zip",
+            "chmod +x a.py",
+            "chown me a.py",
+            "rm -rf build",
+            "find . -name '*.pyc' -delete",
+            "zip /tmp/out.zip a.py",
+            "rsync -a dist/ web:/srv",
+            "psql -c 'DELETE FROM users'",
+            "git add a.py",
+            "npm install",
+            "docker rm a",
+            "sed s/x/y/ a.py",
+        ],
+    )
+    def test_a_command_that_changes_no_file_that_could_be_read_does_not(self, command: str) -> None:
+        assert judge(self.NAME, facts(command)) is None
+
+    def test_a_directory_is_not_read_but_what_is_put_into_it_may_take_the_place_of_a_file(self) -> None:
+        of = facts("cp lib/a.py src", directories=frozenset({"src"}), workspace="/project")
+        assert of.modified_files == ("src/a.py",)
+        assert judge(self.NAME, facts("rm -r src", directories=of.directories, workspace="/project")) is None
+        assert found(self.NAME, facts("rm -r a.py", workspace="/project")).severity is CRITICAL
+
     def test_can_be_told_not_to_require_reading(self) -> None:
         assert judge(self.NAME, facts(target_files=("a.py",)), requires_read=False) is None
 

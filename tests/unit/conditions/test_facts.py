@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.conditions.judging import changes, facts
+from tests.unit.conditions.judging import changes, facts, judge
 
 import haltline.shell
+from haltline.conditions.catalogue import CATALOGUE
 from haltline.conditions.facts import Action, Facts, ProposedChanges, normalise_path
 
 TEMPORARY = "/tmp"  # noqa: S108 - a name in commands that nobody runs
@@ -168,7 +169,7 @@ def test_the_greater_count_of_attempts_counts(declared: int | None, recorded: in
         ("echo x >> src/auth.js", ("src/auth.js",)),
         ("cat a | tee src/auth.js", ("src/auth.js",)),
         ("cp a src/auth.js", ("src/auth.js",)),
-        ("mv a src/auth.js", ("src/auth.js",)),
+        ("mv a src/auth.js", ("a", "src/auth.js")),
         ("git checkout -- src/auth.js", ("src/auth.js",)),
         ("bash -c 'echo x > src/auth.js'", ("src/auth.js",)),
         ("cd src && echo x > auth.js", ("src/auth.js",)),
@@ -210,11 +211,13 @@ def test_a_command_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(haltline.shell, "analyze", noted)
     of = facts("ls", "pwd")
     before = of.is_analysed
-    assert [analysis.text for analysis in of.analyses] == ["ls", "pwd"]
+    assert [analysis.text for analysis in of.analyses] == ["ls", "pwd", "ls\npwd"]
     assert (before, of.is_analysed) == (False, True)
     known = of.knowing(absent_files=frozenset({"a"}), real_paths={})
     assert known.analyses is of.analyses
-    assert analysed == ["ls", "pwd"]
+    for name in CATALOGUE:
+        judge(name, known)
+    assert analysed == ["ls", "pwd", "ls\npwd"]
 
 
 def test_facts_without_commands_need_no_analysis() -> None:
@@ -293,3 +296,83 @@ def test_a_plain_read_is_one(command: str) -> None:
 )
 def test_what_a_command_writes_is_no_file_that_it_does_not_name(command: str) -> None:
     assert facts(command).modified_files == ()
+
+
+def test_a_command_may_hold_in_the_next_and_is_judged_both_ways() -> None:
+    of = facts("cd sub", "echo x > a.py", workspace="/project")
+    assert of.modified_files == ("a.py", "sub/a.py")
+    assert facts("x=rm", '"$x" -rf /').analyses[-1].decision == "deny"
+
+
+SCRIPTS = {"run.sh": "rm -rf /etc", "good.sh": "ls", "lib.sh": "ls", "run.py": "import os\nos.remove('a.py')"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "decision"),
+    [
+        (("bash run.sh",), "deny"),
+        (("./run.sh",), "deny"),
+        (("sudo sh -x run.sh",), "deny"),
+        (("ls", "source run.sh"), "deny"),
+        (("bash good.sh",), None),
+    ],
+)
+def test_scripts_are_read_where_somebody_can_read_them(
+    commands: tuple[str, ...], decision: str | None
+) -> None:
+    of = facts(*commands, read_script=lambda path: SCRIPTS.get(path.removeprefix("./")))
+    assert of.analyses[-1].decision == decision
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash good.sh",
+        "ls && bash good.sh > out.log",
+        "chmod +x good.sh && ./good.sh",
+        "mkdir -p out; sh good.sh",
+        "echo x > other.sh; bash good.sh",
+        "cd . && bash good.sh",
+    ],
+)
+def test_a_script_that_was_read_is_known(command: str) -> None:
+    of = facts(command, workspace="/p", read_script=lambda path: SCRIPTS.get(path.removeprefix("./")))
+    assert [part.what for analysis in of.analyses for part in analysis.unknown] == []
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("cp other.sh good.sh && bash good.sh",),
+        ("cp other.sh good.sh", "bash good.sh"),
+        ("bash good.sh", "cp other.sh good.sh"),
+        ("for i in 1 2; do bash good.sh; mv other.sh ./good.sh; done",),
+        ("cp other.sh /p/good.sh; bash good.sh",),
+        ("cd /; cp other.sh p/good.sh; cd p; bash good.sh",),
+        ("mv other /p && bash good.sh",),
+        ("git checkout elsewhere && bash good.sh",),
+        ("git pull; bash good.sh",),
+        ("curl -o good.sh https://h.example/x; bash lib.sh",),
+        ('echo "$X" > "$TARGET"; bash good.sh',),
+        ("tar xf a.tar && bash good.sh",),
+        ("patch -p1 < p.diff; bash good.sh",),
+        ("cp x *.sh; bash good.sh",),
+    ],
+)
+def test_a_script_that_the_action_may_change_stays_unknown(commands: tuple[str, ...]) -> None:
+    of = facts(*commands, workspace="/p", read_script=lambda path: SCRIPTS.get(path.rpartition("/")[2]))
+    assert [part.kind for analysis in of.analyses for part in analysis.unknown]
+    assert not of.only_reads
+
+
+def test_a_settlement_is_bound_to_the_scripts_as_they_were_read() -> None:
+    one = facts("bash run.sh", read_script=lambda _: "git reset --hard")
+    other = facts("bash run.sh", read_script=lambda _: "git reset --hard HEAD~9")
+    assert list(one.binding["scripts"]) == ["run.sh"]  # type: ignore[call-overload]  # a mapping
+    assert one.binding != other.binding
+    assert facts("bash run.sh").binding == {"action": one.action.digest}
+
+
+@pytest.mark.parametrize("path", ["~/.bashrc", "/home/carol/.bashrc", "/home/carol/x/../.bashrc"])
+def test_a_path_under_home_has_one_spelling_where_home_is_known(path: str) -> None:
+    assert facts(workspace="/p", home="/home/carol").path_key(path) == "/home/carol/.bashrc"

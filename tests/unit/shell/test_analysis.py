@@ -108,6 +108,10 @@ def test_effects_name_what_happens_to_what(command: str, kind: str, target: str)
         ("export RAILS_ENV=staging; rails db:drop", "staging"),
         ("ssh deploy@prod-1 reboot", "production"),
         ("rm -rf build", None),
+        ("kubectl -n qa --context prod delete ns shop", "production"),
+        ("ENV=test kubectl --context prod delete ns shop", "production"),
+        ("ssh prod-web 'psql -h test-db -c \"drop table a\"'", "production"),
+        ("export KUBECONFIG=prod; kubectl delete ns a; KUBECONFIG=test", "production"),
     ],
 )
 def test_effects_carry_the_environment_that_the_command_names(command: str, environment: str | None) -> None:
@@ -115,6 +119,78 @@ def test_effects_carry_the_environment_that_the_command_names(command: str, envi
 
     assert environment in found
     assert found <= {environment, None}
+
+
+def test_one_command_does_not_hide_the_environment_of_another_beside_it() -> None:
+    analysis = analyze("bash -c 'kubectl --context prod delete ns a; kubectl --context test get pods'")
+
+    assert [effect.environment for effect in analysis.effects] == ["production", "test"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("sudo setcap cap_net_admin+ep x", ("setcap", "cap_net_admin+ep", "x")),
+        ("bash -c 'ls; git push -f; pwd'", ("git-push", "-f")),
+        ("rm -rf /", ("rm", "-rf", "/")),
+    ],
+)
+def test_a_verdict_and_its_effect_name_the_command_that_they_are_about(
+    command: str, words: tuple[str, ...]
+) -> None:
+    analysis = analyze(command)
+
+    assert words in {verdict.command for verdict in analysis.verdicts}
+    assert words in {effect.command for effect in analysis.effects if effect.rule_id}
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("ln -s a b", {"b"}),
+        ("ln a b", {"b"}),
+        ("ln -s ../x/a", {"a"}),
+        ("ln -s -t lib a", {"lib"}),
+        ("ln -sf a b", {"b"}),
+    ],
+)
+def test_a_link_changes_where_it_goes_and_not_what_it_points_to(command: str, written: set[str]) -> None:
+    found = analyze(command).effects
+    assert {effect.target for effect in found if effect.kind in ("write", "overwrite")} == written
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "effect"),
+    [
+        ("bash x.sh", "x.sh", "a"),
+        ("cd sub && bash x.sh", "sub/x.sh", "sub/a"),
+        ("cd sub && bash ./x.sh", "sub/./x.sh", "sub/a"),
+        ("bash ~/x.sh", "~/x.sh", "a"),
+        ("cd /srv && . x.sh", "/srv/x.sh", "/srv/a"),
+        ("cd sub && echo 'rm a' | sh", None, "sub/a"),
+    ],
+)
+def test_a_script_is_read_and_run_where_cd_has_led(command: str, path: str | None, effect: str) -> None:
+    asked: list[str] = []
+
+    def reader(path: str) -> str:
+        asked.append(path)
+        return "rm a"
+
+    analysis = analyze(command, read_file=reader)
+    assert asked == ([] if path is None else [path])
+    assert effect in {e.path for e in analysis.effects if e.kind == "delete"}
+
+
+def test_a_script_is_not_read_where_nobody_knows_where_cd_has_led() -> None:
+    asked: list[str] = []
+    analysis = analyze('cd "$X" && bash x.sh', read_file=asked.append)
+    assert (asked, [unknown.kind for unknown in analysis.unknown]) == ([], ["script"])
+
+
+def test_a_script_cannot_pretend_to_hold_marks() -> None:
+    analysis = analyze("bash x.sh", read_file=lambda _: "rm -rf \x05\x02x")
+    assert "…" not in str([effect.target for effect in analysis.effects])
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from haltline.shell import analyze
-from haltline.shell.inline.reader import MAX_BYTES, MAX_FILES, workspace_reader
 
 FILES = {
     "bad.sh": "#!/bin/bash\nset -e\nrm -rf /\n",
@@ -144,36 +140,3 @@ def test_a_path_at_home_is_asked_for_by_its_name() -> None:
     asked: list[str] = []
     analyze("sh ~/x.sh", home="/home/carol", read_file=asked.append)
     assert asked == ["/home/carol/x.sh"]
-
-
-def test_the_reader_reads_what_lies_in_the_workspace(tmp_path: Path) -> None:
-    (tmp_path / "a.sh").write_text("rm -rf /")
-    assert analyze("sh a.sh", read_file=workspace_reader(str(tmp_path))).decision == "deny"
-
-
-def test_the_reader_does_not_leave_the_workspace(tmp_path: Path) -> None:
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    outside = tmp_path / "outside.sh"
-    outside.write_text("x")
-    (inside / "link.sh").symlink_to(outside)
-    read = workspace_reader(str(inside))
-    assert [read(path) for path in ("../outside.sh", "link.sh", str(outside), ".", "a\0b")] == [None] * 5
-
-
-def test_the_reader_does_not_wait_for_a_pipe(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.sh")
-    assert workspace_reader(str(tmp_path))("pipe.sh") is None
-
-
-def test_the_reader_reads_no_large_file_and_no_other_encoding(tmp_path: Path) -> None:
-    (tmp_path / "large").write_bytes(b"x" * (MAX_BYTES + 1))
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    read = workspace_reader(str(tmp_path))
-    assert (read("large"), read("bytes")) == (None, None)
-
-
-def test_the_reader_reads_a_bounded_number_of_files(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("x")
-    read = workspace_reader(str(tmp_path))
-    assert [read("a") for _ in range(MAX_FILES + 1)] == ["x"] * MAX_FILES + [None]

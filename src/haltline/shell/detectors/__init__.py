@@ -68,6 +68,7 @@ _BY_FUNCTION = {
         "git-ls-remote git-archive git-difftool git-fetch-pack git-send-pack"
     ),
     "git:remove": "git-rm",
+    "git:move": "git-mv",
     "databases:client": (
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd "
         "usql pgcli "
@@ -99,7 +100,6 @@ _BY_FUNCTION = {
     "selfprotect:haltline": "haltline",
     "selfprotect:library": "python pypy",
     "selfprotect:code": "node nodejs deno bun perl ruby php",
-    "git:relocate": "git-mv",
     "selfprotect:records": "psql sqlite3 sqlite pgcli litecli usql duckdb",
     "selfprotect:container": "docker podman nerdctl docker-compose podman-compose",
 }

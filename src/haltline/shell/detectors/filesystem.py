@@ -258,13 +258,20 @@ def _tee(engine: Engine, call: Call) -> Flow | None:
 
 
 def _ln(engine: Engine, call: Call) -> Flow | None:
+    """What a link points to stays as it is; where the link goes something may be replaced."""
     options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
-    for target in options.words[-1:]:
+    words = options.words
+    into = options.value("-t", "--target-directory")
+    for target in words[-1:]:
         own_file(engine, call, target)
-    if options.has("-f", "--force") and len(options.words) > 1:
-        written(engine, call, options.words[-1], overwrites=True)
-        if options.words[0] == "/dev/null":
-            truncated(engine, call, options.words[-1])
+    if options.has("-f", "--force") and len(words) > 1:
+        written(engine, call, words[-1], overwrites=True)
+        if words[0] == "/dev/null":
+            truncated(engine, call, words[-1])
+    elif into is not None or len(words) > 1:
+        engine.effect("write", display(words[-1] if into is None else into), call)
+    elif words:  # a link of the same name, here
+        engine.effect("write", display(words[0].rstrip("/").rpartition("/")[2]), call)
     return Flow("", 0)
 
 
@@ -351,8 +358,8 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     if name == "chattr":
         mode = next((word for word in call.argv[1:] if word[:1] in "+-=" and word != "-R"), "")
         words = [word for word in options.words if word != mode]
-    engine.effect("write", " ".join(display(word) for word in words) or None, call, recursive=recursive)
     for target in words:
+        engine.effect("write", display(target), call, recursive=recursive)
         own_file(engine, call, target)
         where = place(engine, call, target)
         opened = _OPENED.fullmatch(mode) is not None and (

@@ -279,16 +279,6 @@ def runs(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
-def relocate(engine: Engine, call: Call) -> Flow | None:
-    """`git mv` takes files away from where they were."""
-    options = parse(call.argv)
-    for word in options.words[:-1]:
-        own_file(engine, call, word, removed=True)
-    for word in options.words[-1:]:
-        own_file(engine, call, word)
-    return None
-
-
 def remove(engine: Engine, call: Call) -> Flow | None:
     """`git rm` deletes files; with `--force` also those whose changes were never committed."""
     options: Options = parse(call.argv, Grammar("--pathspec-from-file"))
@@ -303,4 +293,20 @@ def remove(engine: Engine, call: Call) -> Flow | None:
         engine.effect("delete", display(word), call, recursive=options.has("-r"), force=forced)
     if not cached and (forced or any(word in (".", "*", ":/") for word in options.words)):
         engine.report("git.rm", call, " ".join(display(word) for word in options.words))
+    return Flow(None, 0)
+
+
+def move(engine: Engine, call: Call) -> Flow | None:
+    """`git mv`: the sources are gone from where they were, and something new stands at the target."""
+    options = parse(call.argv)
+    words = options.words
+    if options.has("-n", "--dry-run") or len(words) < 2:  # noqa: PLR2004  a source and a target
+        engine.effect("read" if options.has("-n", "--dry-run") else "write", None, call)
+        return Flow(None, 0)
+    for source in words[:-1]:
+        own_file(engine, call, source, removed=True)
+        engine.effect("delete", display(source), call)
+    own_file(engine, call, words[-1])
+    forced = options.has("-f", "--force")
+    engine.effect("overwrite" if forced else "write", display(words[-1]), call, reversible=not forced)
     return Flow(None, 0)

@@ -68,8 +68,8 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
         engine.report("interpreters.network-code", call)
     if flow.text is not None and known(rest[0]):
         environment = Environment()
-        environment.positional = rest[1:]
         environment.directory = call.environment.directory
+        environment.positional = rest[1:]
         return engine.run_file(flow.text, rest[0], call, environment)
     if call.appended and rest[0] == UNKNOWN:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
@@ -91,7 +91,9 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
         return Flow(None, stdin.taints)
     inner = call.inner([], call.argv[0])
     inner.stdin = None
-    return engine.run_text(stdin.text, inner, Environment())
+    environment = Environment()
+    environment.directory = call.environment.directory
+    return engine.run_text(stdin.text, inner, environment)
 
 
 MAX_SCRIPT = 32 * 1024  # a longer file is as unknown as one that cannot be read

@@ -212,7 +212,8 @@ def synchronise(engine: Engine, call: Call) -> Flow | None:
     if options.has("-n", "--dry-run") or not options.words:
         return None
     target = options.words[-1]
-    engine.effect("overwrite", display(target), call)
+    if _remote(target):
+        engine.effect("network_out", display(target), call)
     if options.has("--remove-source-files"):
         for source in options.words[:-1]:
             deleted(engine, call, source, recursive=True, force=True)

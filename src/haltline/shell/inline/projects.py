@@ -181,7 +181,7 @@ def package_script(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  on
         for key in ("pre" + name, name, "post" + name):
             script = scripts.get(key)
             if isinstance(script, str):
-                from haltline.shell.engine import quote  # noqa: PLC0415  the engine imports this by name
+                from haltline.shell.judging.program import quote  # noqa: PLC0415  the engine imports this by name
 
                 whole = script if key != name or not arguments else script + " " + quote(arguments)
                 engine.run_text(whole, place.inner([], tool), _fresh(place))

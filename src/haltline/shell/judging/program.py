@@ -7,8 +7,9 @@ import unicodedata
 from fnmatch import fnmatchcase
 
 from haltline.shell.call import NETWORK, PIPED, Call, Flow
-from haltline.shell.marks import known
+from haltline.shell.marks import display, known
 from haltline.shell.options import parse
+from haltline.shell.vocabulary import word_set
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
@@ -26,17 +27,47 @@ _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn"})
 _SHEBANG = re.compile(r"#![^\n]*?([\w.+-]+)[ \t]*(?:\n|\Z)")
 
 
+_FIRST_IS_WRITTEN = word_set("patch zip sponge")
+_SECOND_IS_WRITTEN = word_set("7z 7za 7zz")
+_COPIES = word_set("scp sftp rsync")
+_ASKS_A_SERVER = word_set("dig nslookup host drill")
+
+
+def _written(name: str, words: list[str]) -> list[str]:
+    """Return the arguments of a writing program that it writes: those that it only reads are left out."""
+    if name in _FIRST_IS_WRITTEN:
+        return words[:1]
+    if name in _SECOND_IS_WRITTEN:
+        return words[1:2]
+    return words
+
+
+def _hosts(name: str, words: list[str]) -> list[str]:
+    """Return the arguments of a network program that say with which host it speaks."""
+    if name in _COPIES:
+        return [word for word in words if ":" in word.split("/", 1)[0] or "://" in word]
+    if name in _ASKS_A_SERVER:
+        return [word.removeprefix("@") for word in words if word[:1] == "@"] or words[:1]
+    addresses = [word for word in words if "://" in word]
+    return addresses or [word for word in words[:1] if known(word)]
+
+
 def default_effects(engine: Engine, program: Program, call: Call, *, found: bool) -> None:
     """Record what a program does by its nature, where nothing more exact was found."""
     kind = program.effect
     if kind == "privilege":
+        if len(call.argv) == 2 and asks_for_help(call.argv, []):  # noqa: PLR2004  `sudo --help`
+            kind = "read"
         engine.effect(kind, program.name, call)
     elif found:
         return
     elif kind == "write" and not program.name.startswith("git-"):
-        targets: list[str | None] = [*parse(call.argv, program.grammar).words]
+        targets: list[str | None] = [*_written(program.name, parse(call.argv, program.grammar).words)]
         for target in targets or [None]:
             engine.effect("write", target, call)
+    elif kind == "network_out":
+        for host in _hosts(program.name, parse(call.argv, program.grammar).words) or [program.name]:
+            engine.effect("network_out", display(host), call)
     else:  # a program's name is no file that it writes
         engine.effect(kind or "execute", None if kind == "write" else program.name, call)
 
@@ -75,6 +106,7 @@ def unlisted(engine: Engine, call: Call, name: str, base: str) -> Flow:
         script = engine.file_flow(name, call)
         if script.text is not None or script.taints:
             return run_script_file(engine, script, call)
+    engine.effect("execute", base, call)
     engine.unknown("program", base, call)
     return Flow(None, PIPED | call.taints | (call.stdin.taints if call.stdin is not None else 0))
 
