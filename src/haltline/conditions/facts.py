@@ -19,6 +19,7 @@ from haltline.secrets import redact
 
 if TYPE_CHECKING:
     from haltline.shell import Analysis
+    from haltline.shell.book import Book
 
 
 _WRITING_EFFECTS = frozenset({"write", "overwrite"})
@@ -152,6 +153,7 @@ class Facts:
         recent_responses: the agent's latest texts, the oldest first.
         recent_calls: its latest tool calls, the oldest first.
         workspace: the directory that relative paths start from.
+        rules: the shell rules, users' own among them; None for the built-in ones.
         analysis_failed: the analysis of the commands did not end in time.
     """
 
@@ -173,6 +175,7 @@ class Facts:
     recent_responses: tuple[str, ...] = ()
     recent_calls: tuple[ToolCall, ...] = ()
     workspace: str | None = None
+    rules: Book | None = None
     analysis_failed: bool = False
 
     @property
@@ -198,7 +201,9 @@ class Facts:
         if known is None:
             from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
 
-            known = tuple(analyze(command, cwd=self.workspace) for command in self.action.commands)
+            known = tuple(
+                analyze(command, cwd=self.workspace, rules=self.rules) for command in self.action.commands
+            )
             self.__dict__["_analyses"] = known
         return known
 

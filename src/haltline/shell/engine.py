@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from haltline.shell.book import Book, Program, Rule
+    from haltline.shell.own import OwnRules
     from haltline.shell.syntax import Assignment, Redirection, Script, Substitution, Word
 
 MAX_WRAPPERS = 24
@@ -422,9 +423,20 @@ class Engine:
         slash = name.rfind("/")
         base = name[slash + 1 :] if slash >= 0 else name
         program = self.book.program(base)
+        if self.book.own is not None:
+            self.apply_own(self.book.own, base if program is None else program.name, call)
         if program is None:
             return self.unlisted(call, name, base)
         return self.run_program(program, call)
+
+    def apply_own(self, own: OwnRules, name: str, call: Call) -> None:
+        """Report what users' rules say of a command; whatever that is, the built-in rules are asked as well."""
+        other = own.same.get(name)
+        if other is not None:
+            self.dispatch(call.inner([other, *call.argv[1:]], name))
+        program = own.programs.get(name)
+        if program is not None:
+            self.apply_rules(program, call)
 
     def run_program(self, program: Program, call: Call) -> Flow:
         """Judge a command of a known program by its detectors and rules."""
@@ -512,8 +524,11 @@ class Engine:
         directory = name[: len(name) - len(base)]
         if directory in _PATTERN_DIRECTORIES:
             self.report("disguise.pattern", call)
-            names = self.book.names() if len(base) <= MAX_PATTERN else ()
-            matching = [candidate for candidate in sorted(names) if fnmatchcase(candidate, base)]
+            names = self.book.names() if len(base) <= MAX_PATTERN else set()
+            candidates = sorted(names)
+            if self.book.own is not None:  # after the others: no file may push them over the limit
+                candidates += sorted(self.book.own.programs.keys() - names)
+            matching = [candidate for candidate in candidates if fnmatchcase(candidate, base)]
             for candidate in matching[:MAX_COMBINATIONS]:
                 self.dispatch(call.inner([candidate, *call.argv[1:]], name))
         else:
