@@ -69,9 +69,10 @@ class Settings:
             raise ConfigurationError(
                 f"unknown_sessions: expected open or reject, got {self.unknown_sessions}"
             )
-        if not isinstance(self.shell_rules, tuple) or not all(map(_is_path, self.shell_rules)):
+        given: object = self.shell_rules  # a caller without a type checker may pass a text, which has letters
+        if not isinstance(given, tuple) or not all(map(_is_path, given)):
             raise ConfigurationError(
-                f"shell_rules: expected a tuple of paths of files or folders, got {self.shell_rules!r}"
+                f"shell_rules: expected a tuple of paths of files or folders, got {given!r}"
             )
 
     @property

@@ -430,7 +430,7 @@ class Engine:
         return self.run_program(program, call)
 
     def apply_own(self, own: OwnRules, name: str, call: Call) -> None:
-        """Report what users' rules say of a command; whatever that is, the built-in rules are asked as well."""
+        """Report what users' rules say of a command; the built-in rules are asked as well, whatever it is."""
         other = own.same.get(name)
         if other is not None:
             self.dispatch(call.inner([other, *call.argv[1:]], name))

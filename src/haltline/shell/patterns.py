@@ -27,7 +27,7 @@ _LONGEST = {0: 8_192, 1: 8_192, 2: 1_024}
 """By the power with which the time grows: the longest word that is tried."""
 
 _FLAGS = re.compile(r"\(\?([ais]+)\)")
-_ADVICE = "a pattern is searched anywhere in a word, so leave out what only fills it up, such as `.*` at an end"
+_ADVICE = "a pattern is searched anywhere in a word, so leave out what only fills it up: `.*` at an end, say"
 
 
 def bounded(pattern: str) -> str:
