@@ -423,9 +423,9 @@ class Engine:
         slash = name.rfind("/")
         base = name[slash + 1 :] if slash >= 0 else name
         program = self.book.program(base)
-        if self.book.own is not None:
-            self.apply_own(self.book.own, base if program is None else program.name, call)
         if program is None:
+            if self.book.own is not None:
+                self.apply_own(self.book.own, base, call)
             return self.unlisted(call, name, base)
         return self.run_program(program, call)
 
@@ -440,6 +440,8 @@ class Engine:
 
     def run_program(self, program: Program, call: Call) -> Flow:
         """Judge a command of a known program by its detectors and rules."""
+        if self.book.own is not None:
+            self.apply_own(self.book.own, program.name, call)
         effects = len(self.effects)
         flow: Flow | None = None
         for detector in program.detectors:

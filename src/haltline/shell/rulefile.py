@@ -132,9 +132,12 @@ def _files(paths: tuple[str | Path, ...]) -> list[Path]:
 
 def _expanded(path: str | Path) -> Path:
     try:
-        return Path(path).expanduser()
-    except (RuntimeError, ValueError) as problem:
+        expanded = Path(path).expanduser()
+    except RuntimeError as problem:
         raise ConfigurationError(f"{path}: the rule file cannot be read: {problem}") from None
+    if "\0" in str(expanded):
+        raise ConfigurationError(f"{path!r}: no file has such a name")
+    return expanded
 
 
 def _of_folder(folder: Path) -> list[Path]:
