@@ -34,6 +34,8 @@ class Settings:
         auto_record_high: whether a check records findings of high severity as halts.
         agents_may_settle: severities of halts that agents may settle; none unless somebody decides otherwise.
         configuration_seconds: how long the configuration is cached.
+        shell_rules: files and folders with rules of your own for the shell analysis (`docs/shell.md`), read
+            when a guardrail is opened; one that does not hold keeps it from being opened.
     """
 
     deadline_seconds: float = 0.8
@@ -44,12 +46,14 @@ class Settings:
     auto_record_high: bool = True
     agents_may_settle: frozenset[Severity] = field(default_factory=frozenset)
     configuration_seconds: float = 60.0
+    shell_rules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense.
 
         Raises:
-            ConfigurationError: a number is not positive or too great, or `unknown_sessions` is not known.
+            ConfigurationError: a number is not positive or too great, `unknown_sessions` is not known, or
+                `shell_rules` is no tuple of paths.
         """
         for name, most in _MOST.items():
             if not 0 < getattr(self, name) <= most:
@@ -64,6 +68,11 @@ class Settings:
         if self.unknown_sessions not in {"open", "reject"}:
             raise ConfigurationError(
                 f"unknown_sessions: expected open or reject, got {self.unknown_sessions}"
+            )
+        given: object = self.shell_rules  # a caller without a type checker may pass a text, which has letters
+        if not isinstance(given, tuple) or not all(map(_is_path, given)):
+            raise ConfigurationError(
+                f"shell_rules: expected a tuple of paths of files or folders, got {given!r}"
             )
 
     @property
@@ -90,12 +99,20 @@ class Settings:
         return cls(**checked)
 
 
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
+
+
 def _checked(name: str, value: Any) -> Any:
     default = getattr(Settings(), name)
     if name == "agents_may_settle":
         if not isinstance(value, list) or not all(item in list(Severity) for item in value):
             raise ConfigurationError(f"{name}: expected a list of {', '.join(Severity)}")
         return frozenset(Severity(item) for item in value)
+    if name == "shell_rules":
+        if not isinstance(value, list) or not all(map(_is_path, value)):
+            raise ConfigurationError(f"{name}: expected a list of paths of files or folders")
+        return tuple(value)
     if isinstance(default, bool) is not isinstance(value, bool):
         raise ConfigurationError(f"{name}: expected {type(default).__name__}, got {type(value).__name__}")
     if isinstance(default, float) and isinstance(value, int):

@@ -29,10 +29,12 @@ def test_settings_are_read_from_a_file() -> None:
             "auto_record_high": False,
             "agents_may_settle": ["low", "medium"],
             "configuration_seconds": 0,
+            "shell_rules": ["rules.toml", "more"],
         }
     )
     assert (read.deadline_seconds, read.unknown_sessions, read.configuration_seconds) == (2.0, "reject", 0)
     assert read.verdict_rules == VerdictRules(3, auto_record_high=False)
+    assert read.shell_rules == ("rules.toml", "more")
     assert read.agents_may_settle == {Severity.LOW, Severity.MEDIUM}
 
 
@@ -64,6 +66,12 @@ NONSENSE: list[dict[str, Any]] = [
     {"agents_may_settle": ["severe"]},
     {"agents_may_settle": [["low"]]},
     {"agents_may_settle": [None]},
+    {"shell_rules": "rules.toml"},
+    {"shell_rules": [1]},
+    {"shell_rules": [""]},
+    {"shell_rules": ["a\0b"]},
+    {"shell_rules": {"a": "b"}},
+    {"shell_rules": None},
 ]
 
 
@@ -72,3 +80,8 @@ def test_a_value_that_makes_no_sense_is_refused_by_name(values: dict[str, Any]) 
     (name,) = values
     with pytest.raises(ConfigurationError, match=name):
         Settings.from_mapping(values)
+
+
+def test_rule_files_given_in_code_are_a_tuple_of_paths() -> None:
+    with pytest.raises(ConfigurationError, match="shell_rules"):
+        Settings(shell_rules="rules.toml")  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from haltline.secrets import redact
 
 if TYPE_CHECKING:
     from haltline.shell import Analysis, Effect
+    from haltline.shell.book import Book
 
 ReadScript = Callable[[str], str | None]
 
@@ -53,6 +54,7 @@ def analyse(
     home: str | None,
     read_script: ReadScript | None,
     path_key: Callable[[str], str],
+    rules: Book | None = None,
 ) -> Analysed:
     """Return what commands would do, each by itself and all in one shell: nobody knows which it will be.
 
@@ -63,7 +65,7 @@ def analyse(
     from haltline.shell import analyze  # noqa: PLC0415 - most checks carry no command
 
     texts = commands if len(commands) == 1 else (*commands, "\n".join(commands))
-    blind = tuple(analyze(text, cwd=cwd, home=home) for text in texts)
+    blind = tuple(analyze(text, cwd=cwd, home=home, rules=rules) for text in texts)
     if read_script is None or not any(analysis.unknown for analysis in blind):
         return Analysed(blind)
     scripts: dict[str, str] = {}
@@ -75,7 +77,9 @@ def analyse(
         return text
 
     read = tuple(
-        analyze(analysis.text, cwd=cwd, home=home, read_file=reader) if analysis.unknown else analysis
+        analyze(analysis.text, cwd=cwd, home=home, read_file=reader, rules=rules)
+        if analysis.unknown
+        else analysis
         for analysis in blind
     )
     if _may_change(read, {path_key(path) for path in scripts}, path_key):

@@ -20,6 +20,7 @@ from haltline.secrets import redact
 
 if TYPE_CHECKING:
     from haltline.shell import Analysis
+    from haltline.shell.book import Book
 
 
 _NOBODYS_FILES = ("/dev/", "/tmp/", "/var/tmp/", "/proc/self/")  # noqa: S108 - paths that are left out
@@ -152,6 +153,7 @@ class Facts:
         workspace: the directory that relative paths start from.
         home: the home directory of whoever runs the commands, if known.
         read_script: returns the text of a script in the workspace that a command runs, or None.
+        rules: the shell rules, users' own among them; None for the built-in ones.
         analysis_failed: the analysis of the commands did not end in time.
     """
 
@@ -176,6 +178,7 @@ class Facts:
     workspace: str | None = None
     home: str | None = None
     read_script: ReadScript | None = field(default=None, compare=False, repr=False)
+    rules: Book | None = None
     analysis_failed: bool = False
 
     @property
@@ -210,6 +213,7 @@ class Facts:
                 home=self.home,
                 read_script=self.read_script,
                 path_key=self.path_key,
+                rules=self.rules,
             )
             self.__dict__["_known"] = known
         return known

@@ -104,7 +104,12 @@ async def prepare(context: ServiceContext) -> None:
     Never raises: what fails here is tried again by the check, which answers for it.
     """
     action = Action(operation="prepare", target_files=("file",), commands=("true",))
-    facts = Facts(action=action, errors=("one error", "another error"), instructions=("Prepare.",))
+    facts = Facts(
+        action=action,
+        errors=("one error", "another error"),
+        instructions=("Prepare.",),
+        rules=context.rules,
+    )
     try:
         with context.operation_deadline():
             await context.start()
@@ -170,7 +175,7 @@ async def _judge(
         view = await context.view(lookup)
         configuration = await context.configuration.get()
     open_as = context.session_to_open(view, request.session_token, principal)
-    declared = facts_of(request, view, context.workspace)
+    declared = facts_of(request, view, context.workspace, context.rules)
     budget = max(0.0, deadline - anyio.current_time()) * CONDITIONS_SHARE
     configs = tuple(configuration.conditions.values())
     facts, found = await run_conditions(context.lanes, declared, configs, budget)

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -25,6 +25,9 @@ from haltline.store.installation import fingerprint_key
 from haltline.store.port import Store
 from haltline.store.spool import Spool
 from haltline.store.worker import Lanes
+
+if TYPE_CHECKING:
+    from haltline.shell.book import Book
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class ServiceContext:
     unstored: Spool
     starting: anyio.Lock
     durable: bool
+    rules: Book | None = None
     started: bool = False
 
     async def start(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
@@ -60,6 +60,9 @@ from haltline.wire import (
     parse,
 )
 
+if TYPE_CHECKING:
+    from haltline.shell.book import Book
+
 AGENT = Principal(PrincipalKind.AGENT, "agent")
 """Who calls when nobody says otherwise: the principal with the fewest rights."""
 
@@ -92,7 +95,7 @@ class Guardrail:
         monotonic: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = new_uuid,
     ) -> Guardrail:
-        """Return a guardrail over a database; nothing is read or written yet.
+        """Return a guardrail over a database; nothing of it is read or written yet.
 
         Args:
             url: `sqlite:///path`, `postgresql://…` or `memory:`; without one, the database that
@@ -107,9 +110,12 @@ class Guardrail:
 
         Raises:
             InvalidInput: the URL is of no known form.
+            ConfigurationError: a file of `settings.shell_rules` does not hold; the message names file, rule
+                and example.
         """
-        store = open_store(url, clock=clock)
         chosen = settings or Settings()
+        rules = _own_rules(chosen)
+        store = open_store(url, clock=clock)
         context = ServiceContext(
             store=store,
             spool=spool_beside(url),
@@ -123,6 +129,7 @@ class Guardrail:
             unstored=MemorySpool(),
             starting=anyio.Lock(),
             durable=url != "memory:",
+            rules=rules,
         )
         return cls(context, principal)
 
@@ -565,3 +572,12 @@ class Guardrail:
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _own_rules(settings: Settings) -> Book | None:
+    """Return the shell rules with those of the settings' files; None where the settings name no file."""
+    if not settings.shell_rules:
+        return None
+    from haltline.shell import load_rules  # noqa: PLC0415 - only where there are such files
+
+    return load_rules(*settings.shell_rules)

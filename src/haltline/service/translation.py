@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haltline.conditions.facts import Action, Facts, ProposedChanges, ToolCall
 from haltline.domain import Finding, utc_text
@@ -16,6 +16,9 @@ from haltline.wire import (
     HaltReason,
     ProposedChangesInput,
 )
+
+if TYPE_CHECKING:
+    from haltline.shell.book import Book
 
 
 def action_of(request: CheckHaltConditionsInput) -> Action:
@@ -31,7 +34,9 @@ def action_of(request: CheckHaltConditionsInput) -> Action:
     )
 
 
-def facts_of(request: CheckHaltConditionsInput, view: SessionView, workspace: str | None) -> Facts:
+def facts_of(
+    request: CheckHaltConditionsInput, view: SessionView, workspace: str | None, rules: Book | None = None
+) -> Facts:
     """Return the facts of a request: what it declares, and what the session has recorded.
 
     Where an adapter keeps a ledger of reads it wins over what the agent declares to have read.
@@ -55,6 +60,7 @@ def facts_of(request: CheckHaltConditionsInput, view: SessionView, workspace: st
         recent_responses=tuple(context.recent_responses or ()),
         recent_calls=tuple(ToolCall(c.tool, c.arguments, c.failed) for c in context.recent_calls or ()),
         workspace=workspace,
+        rules=rules,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from copy import copy
 from importlib import import_module
 
 from haltline.shell.detectors import DETECTORS, TRIGGERS
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
+    from haltline.shell.own import OwnRules
 
     Detector = Callable[[Engine, Call], Flow | None]
 
@@ -93,8 +95,16 @@ class Book:
         self._readers: dict[str, list[Mapping[str, Any]]] = {}
         self._programs: dict[str, Program | None] = {}
         self._triggers: dict[str, Trigger | None] = {}
+        self.own: OwnRules | None = None
         for content in files:
             self._take(content)
+
+    def with_own(self, own: OwnRules) -> Book:
+        """Return a book that says what this one says, and what users' rules add to it."""
+        book = copy(self)
+        book.own = own
+        book.rules = {**self.rules, **own.rules}
+        return book
 
     def _take(self, content: Mapping[str, Any]) -> None:
         self._grammars.update(content.get("grammars", {}))

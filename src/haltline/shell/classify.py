@@ -21,7 +21,7 @@ def classify(command: str, *, rules: Book | None = None) -> tuple[Literal["deny"
     of the built-in one.
     """
     book = rules or built_in()
-    words = plain_words(command, book)
+    words = plain_words(command, book) if book.own is None else None
     if words is not None and not words:
         return None
     from haltline.shell.engine import Engine  # noqa: PLC0415  most commands need no engine

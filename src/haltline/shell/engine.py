@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from haltline.shell.book import Book, Program
+    from haltline.shell.own import OwnRules
     from haltline.shell.rule import Rule
     from haltline.shell.syntax import Script, Substitution
 
@@ -308,11 +309,24 @@ class Engine:
         base = name[slash + 1 :] if slash >= 0 else name
         program = self.book.program(base)
         if program is None:
+            if self.book.own is not None:
+                self.apply_own(self.book.own, base, call)
             return unlisted(self, call, name, base)
         return self.run_program(program, call)
 
+    def apply_own(self, own: OwnRules, name: str, call: Call) -> None:
+        """Report what users' rules say of a command; the built-in rules are asked as well, whatever it is."""
+        other = own.same.get(name)
+        if other is not None:
+            self.dispatch(call.inner([other, *call.argv[1:]], name))
+        program = own.programs.get(name)
+        if program is not None:
+            apply_rules(self, program, call)
+
     def run_program(self, program: Program, call: Call) -> Flow:
         """Judge a command of a known program by its detectors and rules."""
+        if self.book.own is not None:
+            self.apply_own(self.book.own, program.name, call)
         effects = len(self.effects)
         flow: Flow | None = None
         for detector in program.detectors:

@@ -148,7 +148,8 @@ def _direct(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> F
     options = parse(call.argv, Grammar(spec.get("global", "")), first_word_ends=True)
     rest = call.argv[options.index :]
     program = engine.book.program(rest[0]) if rest and rest[0] not in _OWN_COMMANDS else None
-    if program is None or not (program.has_rules or program.detectors):
+    own = engine.book.own is not None and bool(rest) and engine.book.own.speak_of(rest[0])
+    if not own and (program is None or not (program.has_rules or program.detectors)):
         return None
     return engine.dispatch(call.inner(rest, name))
 

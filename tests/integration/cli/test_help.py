@@ -27,6 +27,7 @@ SUBCOMMANDS = [
     *(("sessions", name) for name in ("list", "open", "close")),
     *(("strikes", name) for name in ("list", "record", "reset")),
     *(("config", name) for name in ("get", "set", "export", "import")),
+    *(("rules", name) for name in ("list", "show", "test")),
     *(("keys", name) for name in ("create", "list", "revoke")),
     *(("audit", name) for name in ("verify", "export")),
 ]

@@ -31,6 +31,8 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     "halt": {"fg": "red", "bold": True},
     "high": {"fg": "red"},
     "medium": {"fg": "yellow"},
+    "deny": {"fg": "red", "bold": True},
+    "unknown": {"fg": "yellow", "bold": True},
     "ask": {"fg": "yellow", "bold": True},
     "caution": {"fg": "yellow", "bold": True},
     "proceed": {"fg": "green", "bold": True},
@@ -76,12 +78,17 @@ def age(then: datetime, now: datetime) -> str:
 
 
 class Output:
-    """Where a command prints."""
+    """Where a command prints.
+
+    Attributes:
+        is_json: whether programs read it.
+        columns: the width of the terminal; None where there is none.
+    """
 
     def __init__(self, options: Options) -> None:
         self.is_json = options.json
         self._colored = options.colored
-        self._columns = shutil.get_terminal_size().columns if _is_terminal() else None
+        self.columns = shutil.get_terminal_size().columns if _is_terminal() else None
 
     def style(self, text: str, style: str | None) -> str:
         """Return a text in a style of `STYLES`, or as it is where there are no colours."""
@@ -99,6 +106,18 @@ class Output:
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print one line."""
         self._write(self.style(visible(text), style))
+
+    def headline(self, word: str, sentence: str, style: str) -> None:
+        """Print what matters most: a word in its style, and what it means."""
+        indent = len(word) + len(_GAP)
+        first, *more = self._wrapped(visible(sentence), indent)
+        self._write(f"{self.style(word, style)}{_GAP}{first}")
+        for line in more:
+            self._write(" " * indent + line)
+
+    def raw(self, text: str) -> None:
+        """Print one line as it is; whoever calls has made it safe with `visible` and `style`."""
+        self._write(text)
 
     def next(self, text: str) -> None:
         """Print what to do next."""
@@ -127,7 +146,7 @@ class Output:
         """
         cells = [tuple(visible(cell) for cell in row) for row in rows]
         shown = [tuple(headers), *cells] if headers else cells
-        widths = [max(_width(row[at]) for row in shown) for at in range(len(shown[0]))] if shown else []
+        widths = [max(width(row[at]) for row in shown) for at in range(len(shown[0]))] if shown else []
         if headers:
             self._row(tuple(headers), widths, "heading", None)
         for number, row in enumerate(cells):
@@ -143,7 +162,7 @@ class Output:
         *first, last = row
         start = "".join(
             self.style(cell, style or (cell.lower() if at == styled else None))
-            + " " * (widths[at] - _width(cell))
+            + " " * (widths[at] - width(cell))
             + _GAP
             for at, cell in enumerate(first)
         )
@@ -158,9 +177,9 @@ class Output:
             self._write(_DETAIL + line)
 
     def _wrapped(self, text: str, indent: int) -> list[str]:
-        if self._columns is None or self._columns - indent < _NARROWEST:
+        if self.columns is None or self.columns - indent < _NARROWEST:
             return [text]
-        return textwrap.wrap(text, self._columns - indent, break_on_hyphens=False) or [""]
+        return textwrap.wrap(text, self.columns - indent, break_on_hyphens=False) or [""]
 
     @staticmethod
     def flush() -> None:
@@ -187,7 +206,7 @@ def _is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)

@@ -22,7 +22,9 @@ STDIN_SECONDS = 10.0
 _CHUNK = 65_536
 
 
-def read_stdin(descriptor: int = 0, seconds: float = STDIN_SECONDS) -> bytes:
+def read_stdin(
+    descriptor: int = 0, seconds: float = STDIN_SECONDS, *, expected: str = "a JSON object"
+) -> bytes:
     """Return everything that stands on standard input, which may be neither endless nor silent for ever.
 
     The descriptor is read, not `sys.stdin`: a thread that hangs in that one would keep the interpreter from
@@ -33,7 +35,7 @@ def read_stdin(descriptor: int = 0, seconds: float = STDIN_SECONDS) -> bytes:
     """
     if os.isatty(descriptor):
         raise InvalidInput(
-            "standard input: expected a JSON object, got a terminal; or name the request by flags"
+            f"standard input: expected {expected}, got a terminal; or name it on the command line"
         )
     chunks: list[bytes] = []
     failures: list[str] = []
@@ -56,7 +58,7 @@ def read_stdin(descriptor: int = 0, seconds: float = STDIN_SECONDS) -> bytes:
     if reader.is_alive():
         failures.append(f"its end did not come within {seconds:g} s")
     if failures:
-        raise InvalidInput(f"standard input: expected a JSON object, got no whole one: {failures[0]}")
+        raise InvalidInput(f"standard input: expected {expected}, got no whole one: {failures[0]}")
     return b"".join(chunks)
 
 

@@ -17,6 +17,8 @@ _HERE = "haltline.faces.commands"
 
 COMMANDS: Final[dict[str, Entry]] = {
     "check": Entry(f"{_HERE}.check", "Ask before an action: proceed, ask, or halt."),
+    "explain": Entry(f"{_HERE}.explain", "Show what a command would do, and what the rules say of it."),
+    "rules": Entry(f"{_HERE}.rules", "List the shell rules and try them against their own examples."),
     "record": Entry(f"{_HERE}.record", "Stop a session now, by hand."),
     "halts": Entry(f"{_HERE}.halts", "List the halts that wait for a person."),
     "show": Entry(

@@ -12,12 +12,11 @@ from haltline.blocking import Guardrail
 from haltline.domain import Decision, ReasonCode
 from haltline.errors import ConfigurationError, InvalidInput
 from haltline.faces.cli.failing import refusal
-from haltline.faces.cli.opening import settings_of
 from haltline.faces.cli.options import Options, common
 from haltline.faces.cli.output import Output
 from haltline.faces.cli.request import given, merged, parse_object, read_stdin, session_option, with_session
+from haltline.faces.cli.settings_file import settings_of
 from haltline.secrets import redact
-from haltline.settings import Settings
 
 _HELP = """\
 Ask before an action: proceed, ask, or halt.
@@ -131,13 +130,11 @@ def _answer(
     """Return the service's answer, also to what could not be asked; a refusal where there is no service."""
     reason = ReasonCode.BAD_REQUEST
     try:
-        settings = settings_of(options)
-    except ConfigurationError as error:
-        settings, reason, problem = Settings(), ReasonCode.CONFIGURATION_UNREADABLE, str(error)
-    try:
-        guardrail = Guardrail.open(options.database, settings=settings, workspace=workspace)
+        guardrail, unusable = _opened(options, workspace)
     except InvalidInput as error:
         return refusal(ReasonCode.DATABASE_UNAVAILABLE.value, redact(str(error)))
+    if unusable is not None:
+        reason, problem = ReasonCode.CONFIGURATION_UNREADABLE, unusable
     at_end.callback(_let_go, guardrail)
     guardrail.prepare()
     answer = (
@@ -146,6 +143,14 @@ def _answer(
         else guardrail.refuse_check(reason, problem, request.get("session_token"))
     )
     return answer.model_dump(mode="json")
+
+
+def _opened(options: Options, workspace: str | None) -> tuple[Guardrail, str | None]:
+    """Return a guardrail, and what is wrong with the settings or the rules: then it can only record that."""
+    try:
+        return Guardrail.open(options.database, settings=settings_of(options), workspace=workspace), None
+    except ConfigurationError as error:
+        return Guardrail.open(options.database, workspace=workspace), str(error)
 
 
 def _let_go(guardrail: Guardrail) -> None:

@@ -14,12 +14,14 @@ import click
 from haltline.errors import ConfigurationError, HaltlineError, NotPermitted
 from haltline.faces.caller import Need
 from haltline.faces.cli.failing import EXIT_CODES, FAILED, OK, CommandFailed
-from haltline.faces.cli.opening import run, settings_file, settings_of
+from haltline.faces.cli.opening import run
 from haltline.faces.cli.options import Options, common
 from haltline.faces.cli.output import Output, moment
+from haltline.faces.cli.settings_file import settings_file, settings_of
 from haltline.records import HaltQuery
 from haltline.secrets import redact
 from haltline.service import Guardrail
+from haltline.settings import Settings
 from haltline.store import open_store, spool_beside
 from haltline.store.spool import FileSpool
 
@@ -89,6 +91,25 @@ def _of_settings(options: Options) -> Iterator[Note]:
     yield Note("settings", f"{path or 'none, so the defaults'}", _exposed(path))
     granted = ", ".join(sorted(settings.agents_may_settle)) or "none"
     yield Note("settings", f"agents may settle: {granted}; unknown sessions: {settings.unknown_sessions}")
+    yield from _of_rules(settings)
+
+
+def _of_rules(settings: Settings) -> Iterator[Note]:
+    """Say which rules of somebody's own are in force."""
+    if not settings.shell_rules:
+        return
+    from haltline.shell import load_rules  # noqa: PLC0415 - only where there are such files
+
+    try:
+        own = load_rules(*settings.shell_rules).own
+    except ConfigurationError as error:
+        yield Note(
+            "rules", "do not hold", f"{redact(str(error))}. Repair the file: until then every check halts."
+        )
+        return
+    sources = list(own.sources.values()) if own is not None else []
+    for source in dict.fromkeys(sources):
+        yield Note("rules", f"{source}: {sources.count(source)} rules", _exposed(Path(source)))
 
 
 def _exposed(path: Path | None) -> str | None:

@@ -6,8 +6,8 @@ import click
 
 from haltline.errors import ConfigurationError
 from haltline.faces.cli.failing import EXIT_CODES, CommandFailed
-from haltline.faces.cli.opening import settings_of
 from haltline.faces.cli.options import Options, common
+from haltline.faces.cli.settings_file import settings_of
 
 _HELP = f"""\
 Serve the operations over MCP, on standard input and output.
@@ -44,4 +44,7 @@ def command(options: Options, workspace: str | None) -> None:
         raise CommandFailed(
             f"the package {error.name} is missing; install it with: pip install 'haltline[mcp]'"
         ) from None
-    main(options.database, settings, workspace)
+    try:
+        main(options.database, settings, workspace)
+    except ConfigurationError as error:
+        raise CommandFailed(f"the settings cannot be used: {error}") from None

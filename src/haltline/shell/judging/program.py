@@ -129,8 +129,11 @@ def by_pattern(engine: Engine, call: Call, name: str, base: str) -> Flow:
     directory = name[: len(name) - len(base)]
     if directory in _PATTERN_DIRECTORIES:
         engine.report("disguise.pattern", call)
-        names = engine.book.names() if len(base) <= MAX_PATTERN else ()
-        matching = [candidate for candidate in sorted(names) if fnmatchcase(candidate, base)]
+        names = engine.book.names() if len(base) <= MAX_PATTERN else set()
+        candidates = sorted(names)
+        if engine.book.own is not None:  # after the others: no file may push them over the limit
+            candidates += sorted(engine.book.own.programs.keys() - names)
+        matching = [candidate for candidate in candidates if fnmatchcase(candidate, base)]
         for candidate in matching[:MAX_CANDIDATES]:
             engine.dispatch(call.inner([candidate, *call.argv[1:]], name))
     else:
