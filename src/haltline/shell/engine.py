@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_WRAPPERS = 24
 MAX_STEPS = 12_000
+MAX_RECURSION = 3  # turns of a function that calls itself with other words each time
 MAX_WORDS = 2048
 MAX_TEXT = 4 * MAX_LENGTH
 
@@ -79,7 +80,7 @@ class Engine:
         self.files: dict[str, Flow] = {}
         self.choices: dict[str, int] = {}
         self.open_choices: dict[str, int] = {}
-        self.active: list[str] = []
+        self.active: list[tuple[str, ...]] = []
         self.defined: list[tuple[str, Script, Call]] = []
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
@@ -253,8 +254,8 @@ class Engine:
         if body is not None:
             return self.run_function(name, body, call)
         alias = environment.aliases.get(name) if environment.aliases else None
-        if alias is not None and name not in self.active:
-            self.active.append(name)
+        if alias is not None and ("alias", name) not in self.active:
+            self.active.append(("alias", name))
             try:
                 return self.run_text(alias + " " + quote(call.argv[1:]), call, environment)
             finally:
@@ -262,12 +263,14 @@ class Engine:
         return self.dispatch(call)
 
     def run_function(self, name: str, body: Script, call: Call) -> Flow:
-        """Run a function that the text has defined."""
-        if name in self.active or self.depth >= MAX_WRAPPERS:
+        """Run a function that the text has defined; one that calls itself is followed while its words change."""
+        turn = ("function", *call.argv)
+        if turn in self.active or sum(a[:2] == turn[:2] for a in self.active) >= MAX_RECURSION:
             return NOTHING
         self.charge(1)
+        self.descend(MAX_WRAPPERS)
         self.called.add(name)
-        self.active.append(name)
+        self.active.append(turn)
         environment = call.environment
         outer, environment.positional = environment.positional, call.argv[1:]
         self.depth += 1

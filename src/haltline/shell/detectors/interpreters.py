@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import NETWORK, PIPED, Flow
+from haltline.shell.call import NETWORK, NOTHING, PIPED, Flow
 from haltline.shell.environment import Environment
 from haltline.shell.marks import PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, parse
@@ -67,10 +67,17 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
     if flow.taints & NETWORK:
         engine.report("interpreters.network-code", call)
     if flow.text is not None and known(rest[0]):
+        turn = ("script", *rest)
+        if turn in engine.active:
+            return NOTHING
         environment = Environment()
         environment.positional = rest[1:]
         inner = call.inner([], call.argv[0])
-        return engine.run_text(flow.text, inner, environment)
+        engine.active.append(turn)
+        try:
+            return engine.run_text(flow.text, inner, environment)
+        finally:
+            engine.active.pop()
     if call.appended and rest[0] == UNKNOWN:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     engine.unknown("script", rest[0], call)
