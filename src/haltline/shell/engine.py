@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MAX_WRAPPERS = 24
 MAX_STEPS = 12_000
-MAX_RECURSION = 3  # turns of a function that calls itself with other words each time
+MAX_RECURSION = 3  # turns of a function or script that runs itself with other words each time
+SCANNED_IN_A_STEP = 32  # characters
 MAX_WORDS = 2048
 MAX_TEXT = 4 * MAX_LENGTH
 
@@ -178,6 +179,8 @@ class Engine:
         flow = NOTHING
         try:
             self.descend(MAX_WRAPPERS)
+            if self.depth > 1:
+                self.charge(len(text) // SCANNED_IN_A_STEP)
             if self.read > MAX_TEXT:
                 found.limit = f"more than {MAX_TEXT} characters to read"
             flow = self.run_script(found.script, environment, call)
@@ -262,10 +265,14 @@ class Engine:
                 self.active.pop()
         return self.dispatch(call)
 
+    def turns(self, turn: tuple[str, ...]) -> bool:
+        """Return whether a function or script runs within itself: with the same words, or often enough."""
+        return turn in self.active or sum(a[:2] == turn[:2] for a in self.active) >= MAX_RECURSION
+
     def run_function(self, name: str, body: Script, call: Call) -> Flow:
         """Run a function that the text has defined; one that calls itself is followed while its words change."""
         turn = ("function", *call.argv)
-        if turn in self.active or sum(a[:2] == turn[:2] for a in self.active) >= MAX_RECURSION:
+        if self.turns(turn):
             return NOTHING
         self.charge(1)
         self.descend(MAX_WRAPPERS)

@@ -68,7 +68,7 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
         engine.report("interpreters.network-code", call)
     if flow.text is not None and known(rest[0]):
         turn = ("script", *rest)
-        if turn in engine.active:
+        if engine.turns(turn):
             return NOTHING
         environment = Environment()
         environment.positional = rest[1:]
