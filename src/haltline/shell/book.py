@@ -58,12 +58,12 @@ class Program:
 
     def add(self, condition: Condition) -> None:
         """Keep a condition where its first word will be looked up."""
-        first = condition.words[0] if condition.words else None
-        if isinstance(first, frozenset):
-            for word in first:
-                self.by_word.setdefault(word, []).append(condition)
-        else:
+        first = condition.first_words()
+        if first is None:
             self.wildcard.append(condition)
+            return
+        for word in first:
+            self.by_word.setdefault(word, []).append(condition)
 
     def matches(self, options: Options) -> list[tuple[Rule, int]]:
         """Return the rules that hold, each with the number of words that its match used."""
@@ -86,7 +86,7 @@ class Book:
         self.rules: dict[str, Rule] = {}
         self.wrappers: dict[str, Mapping[str, Any]] = {}
         self._detectors = detectors
-        self._conditions: dict[str, list[tuple[Rule, Mapping[str, Any]]]] = {}
+        self._conditions: dict[str, list[Condition]] = {}
         self._grammars: dict[str, Mapping[str, Any]] = {}
         self._same: dict[str, str] = {}
         self._effects: dict[str, str] = {}
@@ -108,9 +108,10 @@ class Book:
         for raw in content.get("rules", ()):
             rule = Rule(raw)
             self.rules[rule.rule_id] = rule
-            for condition in rule.when:
-                for name in condition["programs"].split():
-                    self._conditions.setdefault(name, []).append((rule, condition))
+            for when in rule.when:
+                condition = Condition(rule, when)
+                for name in when["programs"].split():
+                    self._conditions.setdefault(name, []).append(condition)
 
     def program(self, name: str) -> Program | None:
         """Return what is known of a program by its base name, or None when the book does not know it."""
@@ -158,7 +159,7 @@ class Book:
             if reference == "detectors.git:git":
                 found.append(self._git_trigger())
             else:
-                found.append(Trigger(others=[TRIGGERS[reference]]) if reference in TRIGGERS else None)
+                found.append(Trigger(patterns=[TRIGGERS[reference]]) if reference in TRIGGERS else None)
         known = [trigger for trigger in found if trigger is not None]
         return Trigger.any_of(known) if len(known) == len(found) else None
 
@@ -194,8 +195,8 @@ class Book:
             return self._programs[name]
         raw = self._grammars.get(name)
         program = Program(name, PLAIN if raw is None else Grammar(**raw))
-        for rule, condition in self._conditions.get(name, ()):
-            program.add(Condition(rule, condition))
+        for condition in self._conditions.get(name, ()):
+            program.add(condition)
         effect = self._effects.get(name, "")
         program.effect = effect
         program.reads = effect == "read"

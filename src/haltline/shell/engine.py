@@ -178,8 +178,8 @@ class Engine:
             self.span = (call.start, call.end)
         flow = NOTHING
         try:
-            self.descend(MAX_WRAPPERS)
             if self.depth > 1:
+                self.descend(MAX_WRAPPERS)
                 self.charge(len(text) // SCANNED_IN_A_STEP)
             if self.read > MAX_TEXT:
                 found.limit = f"more than {MAX_TEXT} characters to read"
@@ -190,7 +190,8 @@ class Engine:
             found.limit = str(problem) or "too deep"
         finally:
             self.span, self.depth = outer_span, self.depth - 1
-        self.incomplete(found, call)
+        if found.limit is not None or found.error is not None:
+            self.incomplete(found, call)
         return flow
 
     def incomplete(self, found: Scan, call: Call) -> None:
@@ -204,11 +205,13 @@ class Engine:
 
     def run_script(self, script: Script, environment: Environment, outer: Call) -> Flow:
         """Judge a list of commands; return what it writes to its output."""
+        items = script.items
+        if len(items) == 1 and items[0][0] == ";":
+            return self.run_node(items[0][1], environment, outer.stdin, outer)
         flow = NOTHING
         texts: list[str] | None = []
         taints = 0
         uncertain = environment.uncertain
-        items = script.items
         last = len(items) - 1
         for index, (connector, node) in enumerate(items):
             environment.uncertain = uncertain + (connector == "||")
@@ -252,11 +255,13 @@ class Engine:
     def start(self, call: Call) -> Flow:
         """Run a command as the shell does: functions and aliases come before programs."""
         environment = call.environment
+        if not environment.functions and not environment.aliases:
+            return self.dispatch(call)
         name = call.argv[0]
-        body = environment.functions.get(name) if environment.functions else None
+        body = environment.functions.get(name)
         if body is not None:
             return self.run_function(name, body, call)
-        alias = environment.aliases.get(name) if environment.aliases else None
+        alias = environment.aliases.get(name)
         if alias is not None and ("alias", name) not in self.active:
             self.active.append(("alias", name))
             try:
@@ -291,14 +296,15 @@ class Engine:
 
     def dispatch(self, call: Call) -> Flow:
         """Judge one command by what the rule book knows of its program."""
+        argv = call.argv
         self.charge(1)
         if call.depth > MAX_WRAPPERS:
             raise LimitReached(f"more than {MAX_WRAPPERS} wrappers")
-        if len(call.argv) > MAX_WORDS:
+        if len(argv) > MAX_WORDS:
             raise LimitReached(f"more than {MAX_WORDS} words in a command")
-        if not call.argv:
+        if not argv:
             return NOTHING
-        name = call.argv[0]
+        name = argv[0]
         if self.collecting:
             self.calls.append(call)
         slash = name.rfind("/")
@@ -316,7 +322,7 @@ class Engine:
             result = detector(self, call)
             if result is not None:
                 flow = result
-        if program.by_word or program.wildcard or program.readers:
+        if program.by_word or program.wildcard or (self.collecting and program.readers):
             apply_rules(self, program, call)
         if self.collecting:
             default_effects(self, program, call, found=len(self.effects) > effects)

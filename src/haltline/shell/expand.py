@@ -35,15 +35,17 @@ def fields(engine: Engine, word: Word, environment: Environment) -> list[str]:
     """Return the fields that a word becomes: none, one or several."""
     parts = word.parts
     if parts is None:
-        text = word.text
-        if word.quoted or not text:
-            return [text] if word.quoted else []
-        if text[0] == "~":
-            text = tilde(text)
-        if "{" in text:
-            return braces(text)
-        return [text]
+        return [word.text] if word.quoted else plain_fields(word.text)
     return _Build(engine, environment).fields(parts)
+
+
+def plain_fields(text: str) -> list[str]:
+    """Return the fields that an unquoted literal becomes."""
+    if not text:
+        return []
+    if text[0] == "~":
+        text = tilde(text)
+    return braces(text) if "{" in text else [text]
 
 
 def text(engine: Engine, word: Word, environment: Environment) -> str:
@@ -263,7 +265,7 @@ def _replace(value: str, operator: str, given: str) -> str:
 
 def braces(value: str) -> list[str]:
     """Return the fields of brace expansion, at most `MAX_FIELDS`."""
-    if len(value) > MAX_BRACED:
+    if len(value) > MAX_BRACED or ("," not in value and ".." not in value):
         return [value]
     done: list[str] = []
     waiting = [value]

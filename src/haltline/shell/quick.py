@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from haltline.shell.book import Book
 
 _WORD = r"[A-Za-z0-9_./:,@%+*?^\]\[=-]"
-_SILENCE = r"2>&1|2>/dev/null|>/dev/null"
-_PLAIN = re.compile(rf"{_WORD}+(?:(?: +| *(?:\|\||\||&&|;) *)(?:{_SILENCE}|{_WORD}+))* *\Z")
-_QUOTED = re.compile(rf"{_WORD}+(?: +(?:{_WORD}|'[^'\n]*'|\"[^\"\\$`\n]*\")+)* *\Z")
-_TOKEN = re.compile(r"(?:[^ '\"]|'[^']*'|\"[^\"]*\")+")
+_QUOTED = r"'[^'\n]*+'|\"[^\"\\$`\n]*+\""
+_SILENCE = r"(?:2>&1|2>/dev/null|>/dev/null)(?=[ |&;]|\Z)"
+_PLAIN = re.compile(rf"{_WORD}++(?: ++{_WORD}++)*+ *\Z")
+# Possessive throughout: a character belongs to one alternative only, so that no text is tried twice.
+_COMMAND = rf"(?:(?<= ){_SILENCE}|(?:{_WORD}++|{_QUOTED})++| ++)++"
+_LINE = re.compile(rf"{_COMMAND}(?:(?:\|\|?|&&|;){_COMMAND})*+;?\Z")
+_COMMANDS = re.compile(_COMMAND)
+_TOKEN = re.compile(r"(?:[^ '\"]++|'[^']*+'|\"[^\"]*+\")++")
 _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_SEPARATOR = re.compile(r"[|&;]+")
 _KEYWORDS = word_set(
     "if then elif else fi while until for select do done case esac function time coproc [[ { } !"
 )
+_NAME = re.compile(r"[A-Za-z0-9_./:,@%+^\]-]+\Z")
 MAX_LENGTH = 4096
 
 
@@ -35,28 +39,35 @@ def plain_words(command: str, book: Book) -> list[str] | None:
     """Return a plain command's words: none when no rule can hold for it; None when it is not plain."""
     if len(command) > MAX_LENGTH:
         return None
-    if "'" in command or '"' in command:
-        if _QUOTED.match(command) is None:
-            return None
-        text = _QUOTES.sub(r"\1\2", command)
-        name = command.split(" ", 1)[0]
-        if _needs_tree(name):
-            return None
-        if not _matters(text, name, book):
-            return []
-        return [_QUOTES.sub(r"\1\2", token) for token in _TOKEN.findall(command)]
-    if _PLAIN.match(command) is None:
-        return None
-    if _SEPARATOR.search(command) is None:
+    if _PLAIN.match(command) is not None:
         words = command.split()
-        if _needs_tree(words[0]) or ">" in command:
+        if _needs_tree(words[0]):
             return None
         return words if _matters(command, words[0], book) else []
-    return [] if all(_idle(segment, book) for segment in _SEPARATOR.split(command)) else None
+    if _LINE.match(command) is None:
+        return None
+    commands = _COMMANDS.findall(command)
+    if len(commands) > 1:
+        return [] if all(_idle(one, book) for one in commands) else None
+    name = command.split(" ", 1)[0]
+    if _needs_tree(name) or ">" in command or command[-1] == ";":
+        return None
+    if not _matters(_unquoted(command), name, book):
+        return []
+    return [_unquoted(token) for token in _TOKEN.findall(command)]
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without the quotes around its parts; what is quoted holds no escapes and expansions."""
+    if "'" not in text:
+        return text.replace('"', "")
+    if '"' not in text:
+        return text.replace("'", "")
+    return _QUOTES.sub(lambda match: match[match.lastindex or 0], text)
 
 
 def _needs_tree(name: str) -> bool:
-    return "=" in name or "*" in name or "?" in name or "[" in name or name in _KEYWORDS
+    return not _NAME.match(name) or name in _KEYWORDS
 
 
 def _matters(text: str, name: str, book: Book) -> bool:
@@ -66,10 +77,10 @@ def _matters(text: str, name: str, book: Book) -> bool:
     return trigger.occurs(text)
 
 
-def _idle(segment: str, book: Book) -> bool:
+def _idle(command: str, book: Book) -> bool:
     """Return whether one of several commands is known, and has nothing that a rule needs."""
-    words = segment.split(None, 1)
-    if not words or ">" in words[0] or _needs_tree(words[0]):
+    words = command.split(None, 1)
+    if not words or _needs_tree(words[0]):
         return False
     trigger = book.trigger(words[0])
-    return trigger is not None and not trigger.occurs(segment)
+    return trigger is not None and not trigger.occurs(_unquoted(command))

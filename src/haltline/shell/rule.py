@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell.trigger import Trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from haltline.shell.options import Options
+
+
+_WILD = re.compile(r"[*?\[\]]")
 
 
 class Rule:
@@ -42,39 +46,59 @@ class Rule:
 
 
 class Condition:
-    """One alternative of a rule's `when`, compiled for one program."""
+    """One alternative of a rule's `when`; compiled when it is first tried, as most never are."""
 
-    __slots__ = ("argument", "least", "none", "options", "raw", "rule", "values", "without", "words")
+    __slots__ = ("argument", "compiled", "least", "none", "options", "raw", "rule", "values", "without", "words")
 
     def __init__(self, rule: Rule, raw: Mapping[str, Any]) -> None:
         self.rule = rule
         self.raw = raw
+        self.compiled = False
+        self.words: list[frozenset[str] | re.Pattern[str] | None] = []
+        self.options: list[tuple[str, ...]] = []
+        self.without: tuple[str, ...] = ()
+        self.values: list[tuple[tuple[str, ...], re.Pattern[str]]] = []
+        self.argument: re.Pattern[str] | None = None
+        self.least: int = 0
+        self.none: bool = False
+
+    def compile(self) -> None:
+        """Make what `holds` looks at."""
+        raw = self.raw
+        self.compiled = True
         self.words = [_word_test(token) for token in raw.get("words", "").split()]
         self.options = [tuple(group.split("|")) for group in raw.get("options", "").split()]
         self.without = tuple(raw.get("without", "").replace("|", " ").split())
         self.values = [(tuple(n.split("|")), re.compile(p)) for n, p in raw.get("value", {}).items()]
         self.argument = re.compile(raw["argument"]) if "argument" in raw else None
-        self.least: int = raw.get("least", 0)
-        self.none: bool = raw.get("none", False)
+        self.least = raw.get("least", 0)
+        self.none = raw.get("none", False)
+
+    def first_words(self) -> Sequence[str] | None:
+        """Return the words of which the first must be one, or None when it may be others."""
+        first = self.raw.get("words", "").partition(" ")[0]
+        return None if not first or _has_pattern(first) else first.split("|")
 
     def needs(self) -> Trigger | None:
         """Return what every command that the condition holds for contains; None when that is not known."""
-        choices: list[tuple[int, Trigger]] = []
-        for word in self.raw.get("words", "").split():
+        raw = self.raw
+        choices: list[tuple[int, Callable[[], Trigger]]] = []
+        for word in raw.get("words", "").split():
             names = word.split("|")
-            literals = [max(re.split(r"[*?\[\]]", name), key=len) for name in names]
+            literals = (
+                [max(_WILD.split(name), key=len) for name in names] if _has_pattern(word) else names
+            )
             if all(literals):
-                choices.append((min(map(len, literals)), Trigger.of_words(names, literals)))
-        choices.extend((min(map(len, group)), Trigger.of_options(group)) for group in self.options)
-        choices.extend((min(map(len, names)), Trigger.of_options(names)) for names in self.raw_values())
-        return max(reversed(choices), key=itemgetter(0))[1] if choices else None
-
-    def raw_values(self) -> list[Sequence[str]]:
-        """Return the options whose values the condition looks at."""
-        return [names for names, _ in self.values]
+                choices.append((min(map(len, literals)), partial(Trigger.of_words, names, literals)))
+        for group in (*raw.get("options", "").split(), *raw.get("value", ())):
+            names = group.split("|")
+            choices.append((min(map(len, names)), partial(Trigger.of_options, names)))
+        return max(reversed(choices), key=itemgetter(0))[1]() if choices else None
 
     def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
+        if not self.compiled:
+            self.compile()
         used = _match_words(self.words, options.words, verbs)
         if used < 0:
             return -1
@@ -101,9 +125,13 @@ def _word_test(pattern: str) -> frozenset[str] | re.Pattern[str] | None:
     if pattern == "**":
         return None
     names = pattern.split("|")
-    if not any(c in pattern for c in "*?["):
+    if not _has_pattern(pattern):
         return frozenset(names)
     return re.compile("|".join(translate(name) for name in names))
+
+
+def _has_pattern(text: str) -> bool:
+    return "*" in text or "?" in text or "[" in text
 
 
 def _match_words(

@@ -102,16 +102,32 @@ class Redirection:
 
 
 class Simple:
-    """A simple command: assignments, words, redirections."""
+    """A simple command: assignments, words, redirections.
 
-    __slots__ = ("assignments", "end", "redirections", "start", "words")
+    Attributes:
+        plain: the text of the plain words that it begins with, which need no `Word` of their own.
+        further: the words after them.
+    """
+
+    __slots__ = ("assignments", "end", "further", "plain", "redirections", "start")
 
     def __init__(self, start: int) -> None:
         self.assignments: list[Assignment] = []
-        self.words: list[Word] = []
+        self.plain = ""
+        self.further: list[Word] = []
         self.redirections: list[Redirection] = []
         self.start = start
         self.end = start
+
+    @property
+    def words(self) -> list[Word]:
+        """All its words."""
+        words, at = [], 0
+        for text in self.plain.split():
+            at = self.plain.index(text, at)
+            words.append(Word(text, self.start + at, self.start + at + len(text)))
+            at += len(text)
+        return words + self.further
 
 
 class Compound:

@@ -12,10 +12,8 @@ from haltline.shell.judging.redirection import redirect
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from haltline.shell.engine import Engine
-    from haltline.shell.syntax import Assignment, Simple, Word
+    from haltline.shell.syntax import Assignment, Simple
 
 MAX_COMBINATIONS = 16
 
@@ -32,8 +30,12 @@ def run_simple(
     call = engine.place(node, environment, stdin, outer)
     before, engine.taints, engine.open_choices = engine.open_choices, 0, {}
     try:
-        argv = expanded(engine, node.words, environment)
-        flow = run_argv(engine, node, argv, call)
+        argv = expanded(engine, node, environment)
+        if argv and not node.redirections and not node.assignments:
+            call.argv, call.taints = argv, engine.taints
+            flow = engine.start(call)
+        else:
+            flow = run_argv(engine, node, argv, call)
         if engine.open_choices:
             flow = run_alternatives(engine, node, call, flow)
     finally:
@@ -41,13 +43,15 @@ def run_simple(
     return flow
 
 
-def expanded(engine: Engine, words: Sequence[Word], environment: Environment) -> list[str]:
+def expanded(engine: Engine, node: Simple, environment: Environment) -> list[str]:
     """Return the words of a command after expansion."""
-    argv: list[str] = []
-    for word in words:
-        text = word.text
-        if word.parts is None and (word.quoted or (text[:1] != "~" and "{" not in text)):
-            argv.append(text)
+    plain = node.plain
+    argv = plain.split()
+    if "~" in plain or "{" in plain:
+        argv = [field for text in argv for field in expand.plain_fields(text)]
+    for word in node.further:
+        if word.parts is None and word.quoted:
+            argv.append(word.text)
         else:
             argv.extend(expand.fields(engine, word, environment))
     return argv
@@ -69,7 +73,7 @@ def run_alternatives(engine: Engine, node: Simple, call: Call, flow: Flow) -> Fl
             engine.choices.update(zip(names, combination, strict=True))
             other = call.inner([], "")
             other.via, other.depth, other.settings = call.via, call.depth, []
-            taints |= run_argv(engine, node, expanded(engine, node.words, call.environment), other).taints
+            taints |= run_argv(engine, node, expanded(engine, node, call.environment), other).taints
     finally:
         engine.choices = outer_choices
     return Flow(None, taints)
@@ -105,9 +109,10 @@ def truncations(engine: Engine, node: Simple, call: Call) -> None:
 
 def nothing_to_run(engine: Engine, node: Simple, call: Call) -> Flow:
     """Judge a command without words: assignments and redirections alone."""
-    if node.words and call.taints & NETWORK:
+    words = node.further  # plain words would have stayed
+    if words and call.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    return Flow("", 0) if not node.words else Flow(None, call.taints)
+    return Flow("", 0) if not words else Flow(None, call.taints)
 
 
 def assign(engine: Engine, assignment: Assignment, call: Call, *, keep: bool) -> None:

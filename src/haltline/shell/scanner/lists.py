@@ -20,6 +20,12 @@ from haltline.shell.syntax import Assignment, Compound, Script, Simple, Word
 _NEXT_PLAIN = re.compile(
     r"[ \t]+([^ \t\r\n'\"\\$`<>&|;(){}#0-9][^ \t\r\n'\"\\$`<>&|;()]*)(?=[ \t\r\n;&|)]|\Z)"
 )
+# The plain words that a command begins with: one match instead of one for each, and no object for any of them.
+_PLAIN_WORDS = re.compile(
+    r"[^\s'\"\\$`<>&|;()#=]++(?=[ \t\n;&|)]|\Z)"
+    r"(?:[ \t]++[^\s'\"\\$`<>&|;()#][^\s'\"\\$`<>&|;()]*+(?=[ \t\n;&|)]|\Z))*+"
+)
+_BLANK_INITIALS = frozenset(" \t\r\\")
 _KEYWORD_INITIALS = frozenset("itefwusdc[{}!")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(\+?)=")
 _TIME_OPTION = re.compile(r"[ \t]+(?:-p|--)(?=[ \t\r\n;&|]|\Z)")
@@ -51,9 +57,8 @@ class Scanner(Compounds):
         text, length = self.text, self.length
         connector = ";"
         while True:
-            blank = BLANK.match(text, i)
-            if blank is not None:
-                i = blank.end()
+            if i < length and text[i] in _BLANK_INITIALS:
+                i = self.skip(BLANK, i)
             if i >= length:
                 if close or stops:
                     raise Incomplete(f"the text ends before {close or ' or '.join(sorted(stops))}")
@@ -94,6 +99,11 @@ class Scanner(Compounds):
                 self.problem("unexpected )")
             else:
                 keyword = KEYWORD.match(text, i) if c in _KEYWORD_INITIALS else None
+                if keyword is None and c != "(":
+                    self.count()
+                    i = self.simple(into, connector, i, depth)
+                    connector = ";"
+                    continue
                 if keyword is not None and keyword[0] in CLOSERS:
                     if keyword[0] in stops:
                         return i
@@ -167,14 +177,21 @@ class Scanner(Compounds):
         text, length = self.text, self.length
         node = Simple(self.base + i)
         into.items.append((connector, node))
-        words = node.words
+        plain = _PLAIN_WORDS.match(text, i)
+        if plain is not None:
+            node.plain = plain[0]
+            i = plain.end()
+            node.end = self.base + i
+            if i == length or text[i] in "\n;|)":
+                return i
+        words = node.further
         while True:
             if words:
-                plain = _NEXT_PLAIN.match(text, i)
-                while plain is not None:
-                    i = plain.end()
-                    words.append(Word(plain[1], self.base + plain.start(1), self.base + i))
-                    plain = _NEXT_PLAIN.match(text, i)
+                following = _NEXT_PLAIN.match(text, i)
+                while following is not None:
+                    i = following.end()
+                    words.append(Word(following[1], self.base + following.start(1), self.base + i))
+                    following = _NEXT_PLAIN.match(text, i)
                 node.end = words[-1].end
             blank = BLANK.match(text, i)
             if blank is not None:
@@ -186,18 +203,19 @@ class Scanner(Compounds):
                 match = self.redirection_at(i)
                 if match is not None:
                     i = self.redirection(node.redirections, match, depth)
-                    node.end = self.base + i
+                    if not words and plain is None:
+                        node.end = self.base + i
                     continue
             if c in "\n;&|)#":
                 return i
             if c == "(":
-                if len(words) == 1 and not node.assignments:
+                if len(node.words) == 1 and not node.assignments:
                     match = PARENTHESES.match(text, i)
                     if match is not None:
-                        return self.function(into, connector, words[0].text, match.end(), depth)
+                        return self.function(into, connector, node.words[0].text, match.end(), depth)
                 self.problem("unexpected (")
                 return i
-            if not words:
+            if not words and plain is None:
                 match = _ASSIGNMENT.match(text, i)
                 if match is not None:
                     i = self.assignment(node, match, depth)

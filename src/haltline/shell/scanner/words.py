@@ -9,6 +9,8 @@ from haltline.shell.scanner.expansions import Expansions
 from haltline.shell.syntax import Arithmetic, Literal, Script, Substitution, Word
 
 _PLAIN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+(?=[ \t\r\n;&|)<>]|\Z)")
+# One quoted text that is a whole word: two of three words with quotes.
+_WHOLLY_QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\r\n;&|)<>]|\Z)")
 _RUN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+")
 _PATTERN_PARENTHESIS = re.compile(r"\\.|[()]", re.DOTALL)
 
@@ -23,6 +25,11 @@ class Words(Expansions):
         plain = _PLAIN.match(self.text, i)
         if plain is not None:
             return Word(plain.group(), self.base + i, self.base + plain.end())
+        wholly = _WHOLLY_QUOTED.match(self.text, i)
+        if wholly is not None:
+            word = Word(wholly[wholly.lastindex or 0], self.base + i, self.base + wholly.end())
+            word.quoted = True
+            return word
         parts: Parts = []
         texts: list[str] = []
         word = Word("", self.base + i, self.base + i)
