@@ -203,4 +203,6 @@ class Compounds(Redirections):
         i = self.script(script, i, depth, "", stops)
         keyword = KEYWORD.match(self.text, i)
         word = keyword[0] if keyword is not None else ""
+        if not script.items:
+            self.problem(f"a command is missing before {word}")
         return i + len(word), word
