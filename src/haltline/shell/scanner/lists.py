@@ -26,6 +26,7 @@ _PLAIN_WORDS = re.compile(
     r"(?:[ \t]++[^\s'\"\\$`<>&|;()#][^\s'\"\\$`<>&|;()]*+(?=[ \t\n;&|)]|\Z))*+"
 )
 _LIST_OPERATOR = re.compile(r";;&|;[;&]?|&&|&(?!>)|\|[|&]?")
+_NOTHING_FOLLOWS = re.compile(r"[\n;|)#]|&(?!>)|\Z")
 _BLANK_INITIALS = frozenset(" \t\r\\")
 _KEYWORD_INITIALS = frozenset("itefwusdc[{}!")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
@@ -138,7 +139,7 @@ class Scanner(Compounds):
             option = _TIME_OPTION.match(text, i)
         i = self.skip(BLANK, i)
         keyword = KEYWORD.match(text, i)
-        if text[i : i + 1] in {"", *"\n;&|)#"} or (keyword is not None and keyword[0] in CLOSERS):
+        if _NOTHING_FOLLOWS.match(text, i) is not None or (keyword is not None and keyword[0] in CLOSERS):
             into.items.append((connector, Simple(self.base + i)))
             return i
         return self.command(into, connector, i, depth, keyword)
@@ -239,7 +240,10 @@ class Scanner(Compounds):
             subscript = Word("", self.base + i, self.base + i)
             subscript.parts = []
             end = self.try_subscript(subscript.parts, i, depth)
-            operator = _ASSIGNED.match(self.text, end) if end is not None else None
+            if end is None:
+                self.problem("the text ends before ]")
+                return None
+            operator = _ASSIGNED.match(self.text, end)
             if operator is None:
                 return None
             match, i = operator, operator.end()

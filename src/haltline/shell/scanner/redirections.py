@@ -57,7 +57,7 @@ class Redirections(Words):
             end = self.line_end(i)
             line = self.text[i:end]
             i = min(end + 1, self.length)
-            if strip:
+            if strip and not continued:
                 line = line.lstrip("\t")
             if not continued and line.rstrip("\r") == delimiter:
                 break

@@ -8,9 +8,9 @@ from haltline.shell.scanner.cursor import Incomplete, LimitReached, Parts
 from haltline.shell.scanner.expansions import Expansions
 from haltline.shell.syntax import Arithmetic, Literal, Script, Substitution, Word
 
-_PLAIN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+(?=[ \t\r\n;&|)<>]|\Z)")
+_PLAIN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+(?=[ \t\r\n;&|)]|[<>](?!\()|\Z)")
 # One quoted text that is a whole word: two of three words with quotes.
-_WHOLLY_QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\r\n;&|)<>]|\Z)")
+_WHOLLY_QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\r\n;&|)]|[<>](?!\()|\Z)")
 _RUN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+")
 
 
