@@ -6,11 +6,9 @@ file. Files are read once, and the rules of a program are compiled when the prog
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from haltline.shell.detectors import DETECTORS, TRIGGERS
 from haltline.shell.options import PLAIN, Grammar, Options
@@ -18,8 +16,10 @@ from haltline.shell.rule import Condition, Rule
 from haltline.shell.trigger import Trigger
 from haltline.shell.vocabulary import word_set
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
@@ -244,6 +244,8 @@ def built_in() -> Book:
 
 def built_in_files() -> list[Mapping[str, Any]]:
     """Return the content of the rule files that come with Haltline."""
+    import json  # noqa: PLC0415  loaded only where it is needed
+
     directory = os.path.join(os.path.dirname(__file__), "rules")  # noqa: PTH118, PTH120  pathlib takes as long to import as all the rules to read
     contents = []
     for name in sorted(os.listdir(directory)):  # noqa: PTH208  likewise

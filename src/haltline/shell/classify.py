@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from haltline.shell.book import built_in
-from haltline.shell.engine import Engine
 from haltline.shell.quick import plain_words
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
+    from typing import Literal
+
     from haltline.shell.book import Book
     from haltline.shell.engine import Verdict
 
@@ -24,6 +24,8 @@ def classify(command: str, *, rules: Book | None = None) -> tuple[Literal["deny"
     words = plain_words(command, book)
     if words is not None and not words:
         return None
+    from haltline.shell.engine import Engine  # noqa: PLC0415  most commands need no engine
+
     engine = Engine(book)
     if words is None:
         engine.judge(command)

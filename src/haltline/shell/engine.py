@@ -8,7 +8,6 @@ stands in `haltline.shell.judging`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import COMPUTED, NETWORK, NOTHING, PIPED, SECRET, SYSTEM_DATA, Call, Flow
@@ -20,6 +19,7 @@ from haltline.shell.marks import UNKNOWN, display, known, without_marks
 from haltline.shell.scanner import MAX_LENGTH, LimitReached, Scan, scan
 from haltline.shell.syntax import Compound, Simple
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -180,7 +180,7 @@ class Engine:
         try:
             if self.depth > 1:
                 self.descend(MAX_WRAPPERS)
-                self.charge(len(text) // SCANNED_IN_A_STEP)
+                self.charge(1 + len(text) // SCANNED_IN_A_STEP)
             if self.read > MAX_TEXT:
                 found.limit = f"more than {MAX_TEXT} characters to read"
             flow = self.run_script(found.script, environment, call)
@@ -275,7 +275,7 @@ class Engine:
         return turn in self.active or sum(a[:2] == turn[:2] for a in self.active) >= MAX_RECURSION
 
     def run_function(self, name: str, body: Script, call: Call) -> Flow:
-        """Run a function that the text has defined; one that calls itself is followed while its words change."""
+        """Run a function that the text has defined; it may run itself while its words change."""
         turn = ("function", *call.argv)
         if self.turns(turn):
             return NOTHING

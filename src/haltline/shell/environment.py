@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell.marks import HOME, TEMPORARY_HINT, UNKNOWN
 from haltline.shell.vocabulary import word_set
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from haltline.shell.syntax import Script
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.environment import Environment
@@ -21,6 +21,7 @@ MAX_FIELDS = 128
 MAX_VALUE = 16 * 1024
 MAX_PATTERN_VALUE = 256
 MAX_BRACED = 1024
+MANY_PARTS = 64  # a word of more pieces counts as work of its own
 
 _PROTECT = str.maketrans("{},", "\x0e\x0f\x10")
 _UNPROTECT = str.maketrans("\x0e\x0f\x10", "{},")
@@ -36,6 +37,8 @@ def fields(engine: Engine, word: Word, environment: Environment) -> list[str]:
     parts = word.parts
     if parts is None:
         return [word.text] if word.quoted else plain_fields(word.text)
+    if len(parts) > MANY_PARTS:
+        engine.charge(len(parts) // 2)
     return _Build(engine, environment).fields(parts)
 
 
@@ -53,6 +56,8 @@ def text(engine: Engine, word: Word, environment: Environment) -> str:
     parts = word.parts
     if parts is None:
         return word.text if word.quoted or word.text[:1] != "~" else tilde(word.text)
+    if len(parts) > MANY_PARTS:
+        engine.charge(len(parts) // 2)
     build = _Build(engine, environment)
     return "".join(build.unsplit(part, first=index == 0) for index, part in enumerate(parts))[:MAX_VALUE]
 

@@ -6,12 +6,13 @@ import re
 from fnmatch import translate
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
 
 from haltline.shell.trigger import Trigger
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from haltline.shell.options import Options
 
@@ -48,7 +49,18 @@ class Rule:
 class Condition:
     """One alternative of a rule's `when`; compiled when it is first tried, as most never are."""
 
-    __slots__ = ("argument", "compiled", "least", "none", "options", "raw", "rule", "values", "without", "words")
+    __slots__ = (
+        "argument",
+        "compiled",
+        "least",
+        "none",
+        "options",
+        "raw",
+        "rule",
+        "values",
+        "without",
+        "words",
+    )
 
     def __init__(self, rule: Rule, raw: Mapping[str, Any]) -> None:
         self.rule = rule
@@ -85,9 +97,7 @@ class Condition:
         choices: list[tuple[int, Callable[[], Trigger]]] = []
         for word in raw.get("words", "").split():
             names = word.split("|")
-            literals = (
-                [max(_WILD.split(name), key=len) for name in names] if _has_pattern(word) else names
-            )
+            literals = [max(_WILD.split(name), key=len) for name in names] if _has_pattern(word) else names
             if all(literals):
                 choices.append((min(map(len, literals)), partial(Trigger.of_words, names, literals)))
         for group in (*raw.get("options", "").split(), *raw.get("value", ())):
@@ -95,7 +105,7 @@ class Condition:
             choices.append((min(map(len, names)), partial(Trigger.of_options, names)))
         return max(reversed(choices), key=itemgetter(0))[1]() if choices else None
 
-    def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:
+    def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:  # noqa: C901  one check for each key
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
         if not self.compiled:
             self.compile()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -56,11 +56,17 @@ class Trigger:
         long = [name for name in names if len(name) > 2]  # noqa: PLR2004  dashes and letters
         long += ["-" + name for name in long if name[1] != "-"]
         short = [name for name in names if len(name) == 2]  # noqa: PLR2004  dashes and letters
-        return cls(starts=[name[:5] for name in long], letters=[name[1] for name in short])
+        return cls(
+            words=["-" + name for name in short],  # `--a` means what `-a` means
+            starts=[name[:5] for name in long],
+            letters=[name[1] for name in short],
+        )
 
     @classmethod
     def any_of(cls, triggers: Sequence[Trigger]) -> Trigger:
         """Return the trigger that holds when one of the given holds."""
+        if len(triggers) == 1:
+            return triggers[0]
         return cls(
             chain.from_iterable(trigger.words for trigger in triggers),
             chain.from_iterable(trigger.starts for trigger in triggers),

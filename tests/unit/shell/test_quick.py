@@ -53,6 +53,35 @@ def test_the_short_way_lets_nothing_pass_that_the_whole_analysis_finds(
         assert verdicts(command) == (by_words(words) if words else [])
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(NAMES),
+            st.lists(
+                st.tuples(
+                    st.sampled_from(WORDS),
+                    st.sampled_from(["{}", "'{}'", '"{}"', "'{} x'", "-'{}'", "{} 2>&1"]),
+                ),
+                max_size=4,
+            ),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from([" ; ", "&&", " | ", " || ", " 2>/dev/null | "]),
+)
+@settings(max_examples=400, deadline=None)
+def test_the_short_way_lets_nothing_pass_that_stands_in_quotes_or_beside_them(
+    parts: list[tuple[str, list[tuple[str, str]]]], joint: str
+) -> None:
+    command = joint.join(" ".join([name, *(form.format(word) for word, form in w)]) for name, w in parts)
+
+    words = plain_words(command, built_in())
+
+    if words is not None:
+        assert verdicts(command) == (by_words(words) if words else [])
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -67,7 +96,11 @@ def test_the_short_way_is_not_taken_by_what_a_rule_is_for(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["ls -la", "git status", "aws s3 ls", "kubectl get pods -n x | grep y", "cat a.txt"]
+    "command",
+    [
+        *("ls -la", "git status", "aws s3 ls", "kubectl get pods -n x | grep y", "cat a.txt"),
+        *("grep 'a b' x | head -5", 'ls "a b" 2>&1 | wc -l', "ls 2>/dev/null; pwd"),
+    ],
 )
 def test_everyday_commands_take_the_short_way(command: str) -> None:
     assert plain_words(command, built_in()) == []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from haltline.shell import expand
 from haltline.shell.call import NOTHING, Call, Flow
 from haltline.shell.judging.redirection import redirect
 from haltline.shell.marks import UNKNOWN
 from haltline.shell.syntax import Compound, Simple
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.environment import Environment

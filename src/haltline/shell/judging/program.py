@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, PIPED, Call, Flow
 from haltline.shell.marks import known
 from haltline.shell.options import parse
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import NETWORK, SECRET, Call, Flow
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,6 +23,7 @@ def redirect(
 ) -> list[Flow]:
     """Apply redirections: set the command's input, and return the flows of the files it writes."""
     outputs: list[Flow] = []
+    engine.charge(len(redirections))
     for redirection in redirections:
         operator = redirection.operator
         if operator in ("<<", "<<-"):

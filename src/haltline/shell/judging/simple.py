@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 from haltline.shell import expand
 from haltline.shell.call import NETWORK, Call, Flow
@@ -11,6 +10,7 @@ from haltline.shell.environment import RUN_BY_NAME, Environment
 from haltline.shell.judging.redirection import redirect
 from haltline.shell.vocabulary import word_set
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.syntax import Assignment, Simple

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from haltline.shell.scanner.ansi import ansi_c
 from haltline.shell.scanner.cursor import MAX_DEPTH, Cursor, Incomplete, LimitReached, Parts
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Script, Substitution, Word
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -165,7 +165,7 @@ class Expansions(Cursor):
             result.error = error
             return None
 
-    def bracketed(self, parts: Parts, i: int, depth: int, opening: str, closing: str) -> int:
+    def bracketed(self, parts: Parts, i: int, depth: int, opening: str, closing: str) -> int:  # noqa: C901  one case for each quoting character
         """Read from after a bracket to after the one that closes it: a subscript, or a pattern's choices."""
         if depth > MAX_DEPTH:
             raise LimitReached(f"nested deeper than {MAX_DEPTH}")
