@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 MAX_WRAPPERS = 24
 MAX_STEPS = 12_000
+MAX_RECURSION = 3  # turns of a function or script that runs itself with other words each time
+SCANNED_IN_A_STEP = 32  # characters
 MAX_WORDS = 2048
 MAX_TEXT = 4 * MAX_LENGTH
 
@@ -80,7 +82,7 @@ class Engine:
         self.files: dict[str, Flow] = {}
         self.choices: dict[str, int] = {}
         self.open_choices: dict[str, int] = {}
-        self.active: list[str] = []
+        self.active: list[tuple[str, ...]] = []
         self.defined: list[tuple[str, Script, Call]] = []
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
@@ -182,8 +184,8 @@ class Engine:
         flow = NOTHING
         try:
             if self.depth > 1:
-                self.charge(1)
                 self.descend(MAX_WRAPPERS)
+                self.charge(1 + len(text) // SCANNED_IN_A_STEP)
             if self.read > MAX_TEXT:
                 found.limit = f"more than {MAX_TEXT} characters to read"
             flow = self.run_script(found.script, environment, call)
@@ -266,21 +268,27 @@ class Engine:
         if body is not None:
             return self.run_function(name, body, call)
         alias = environment.aliases.get(name)
-        if alias is not None and name not in self.active:
-            self.active.append(name)
+        if alias is not None and ("alias", name) not in self.active:
+            self.active.append(("alias", name))
             try:
                 return self.run_text(alias + " " + quote(call.argv[1:]), call, environment)
             finally:
                 self.active.pop()
         return self.dispatch(call)
 
+    def turns(self, turn: tuple[str, ...]) -> bool:
+        """Return whether a function or script runs within itself: with the same words, or often enough."""
+        return turn in self.active or sum(a[:2] == turn[:2] for a in self.active) >= MAX_RECURSION
+
     def run_function(self, name: str, body: Script, call: Call) -> Flow:
-        """Run a function that the text has defined."""
-        if name in self.active or self.depth >= MAX_WRAPPERS:
+        """Run a function that the text has defined; it may run itself while its words change."""
+        turn = ("function", *call.argv)
+        if self.turns(turn):
             return NOTHING
         self.charge(1)
+        self.descend(MAX_WRAPPERS)
         self.called.add(name)
-        self.active.append(name)
+        self.active.append(turn)
         environment = call.environment
         outer, environment.positional = environment.positional, call.argv[1:]
         self.depth += 1
@@ -402,11 +410,11 @@ class Engine:
         return self.read_file(display(located.replace(HOME, self.home or "~", 1)))
 
     def run_file(self, text: str, path: str, call: Call, environment: Environment) -> Flow:
-        """Judge a script's text; a script that runs itself again is judged once."""
-        place = "script " + self.located(path, call.environment)
-        if place in self.active:
+        """Judge a script's text; a script may run itself while its words change."""
+        turn = ("script", self.located(path, call.environment), *(environment.positional or ()))
+        if self.turns(turn):
             return Flow(None, PIPED)
-        self.active.append(place)
+        self.active.append(turn)
         try:
             return self.run_text(text, call.inner([], call.argv[0]), environment)
         finally:

@@ -233,6 +233,8 @@ def _transform(value: str, operator: str, given: str) -> str:
         start = int(numbers[0])
         rest = value[start:]
         return rest[: int(numbers[1])] if len(numbers) > 1 else rest
+    if not operator:  # a bad substitution, such as `${a b}`
+        return UNKNOWN
     if operator in ("#", "##", "%", "%%"):
         return _remove(value, operator, given)
     if operator[0] == "/":

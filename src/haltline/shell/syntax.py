@@ -77,15 +77,16 @@ class Word:
 
 
 class Assignment:
-    """`name=value`, `name+=value`, `name[index]=value` or `name=(…)`, the last with `items`."""
+    """`name=value`, `name+=value`, `name[subscript]=value` or `name=(…)`, the last with `items`."""
 
-    __slots__ = ("append", "items", "name", "value")
+    __slots__ = ("append", "items", "name", "subscript", "value")
 
     def __init__(self, name: str, value: Word, append: bool) -> None:
         self.name = name
         self.value = value
         self.append = append
         self.items: list[Word] | None = None
+        self.subscript: Word | None = None
 
 
 class Redirection:

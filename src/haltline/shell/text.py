@@ -132,6 +132,7 @@ def has_command_substitution(command: str) -> bool:
         if isinstance(node, Simple):
             for assignment in node.assignments:
                 words.extend([assignment.value, *(assignment.items or ())])
+                words.extend([assignment.subscript] if assignment.subscript is not None else ())
     return any(_substitutes(word) for word in words)
 
 

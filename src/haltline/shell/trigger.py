@@ -56,7 +56,11 @@ class Trigger:
         long = [name for name in names if len(name) > 2]  # noqa: PLR2004  dashes and letters
         long += ["-" + name for name in long if name[1] != "-"]
         short = [name for name in names if len(name) == 2]  # noqa: PLR2004  dashes and letters
-        return cls(starts=[name[:5] for name in long], letters=[name[1] for name in short])
+        return cls(
+            words=["-" + name for name in short],  # `--a` means what `-a` means
+            starts=[name[:5] for name in long],
+            letters=[name[1] for name in short],
+        )
 
     @classmethod
     def any_of(cls, triggers: Sequence[Trigger]) -> Trigger:

@@ -206,7 +206,7 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     known_script = engine.book.program(base)
     if known_script is not None and (known_script.has_rules or known_script.detectors):
         engine.dispatch(call.inner([base, *rest[1:]], call.argv[0]))
-    mark = "script " + engine.located(path, call.environment)
+    mark = ("script", engine.located(path, call.environment))
     if flow.text is not None and len(flow.text) <= MAX_SCRIPT:
         if mark not in engine.active:
             engine.active.append(mark)

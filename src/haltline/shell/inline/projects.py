@@ -61,7 +61,7 @@ def _each(engine: Engine, place: Call, key: str, targets: list[str], makefile: _
     seen: set[str] = set()
     while waiting and len(seen) < MAX_TARGETS:
         target = waiting.pop(0)
-        mark = f"{key} {target}"
+        mark = ("make", key, target)
         if target in seen or mark in engine.active:
             continue
         seen.add(target)
@@ -173,7 +173,7 @@ def package_script(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  on
         return None
     name = rest[0]
     arguments = [word for word in rest[1:] if word != "--"]
-    mark = f"package.json {place.environment.directory} {name}"
+    mark = ("package.json", str(place.environment.directory), name)
     if mark in engine.active:
         return None
     engine.active.append(mark)
@@ -229,7 +229,7 @@ def just(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  one case for
     seen: set[str] = set()
     while waiting and len(seen) < MAX_TARGETS:
         recipe = waiting.pop(0)
-        mark = f"just {place.environment.directory} {recipe}"
+        mark = ("just", str(place.environment.directory), recipe)
         if recipe in seen or recipe not in recipes or mark in engine.active:
             continue
         seen.add(recipe)

@@ -21,6 +21,8 @@ def run_compound(
     call = engine.place(node, environment, stdin, outer)
     kind = node.kind
     if kind == "function":
+        if not node.scripts:  # its text ends before its body
+            return NOTHING
         environment.functions[node.name] = node.scripts[0]
         engine.defined.append((node.name, node.scripts[0], call))
         if _bomb(node):

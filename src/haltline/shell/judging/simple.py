@@ -118,6 +118,8 @@ def nothing_to_run(engine: Engine, node: Simple, call: Call) -> Flow:
 def assign(engine: Engine, assignment: Assignment, call: Call, *, keep: bool) -> None:
     """Keep an assignment, or note it as a setting of the command that it stands before."""
     environment = call.environment
+    if assignment.subscript is not None:
+        expand.text(engine, assignment.subscript, environment)
     if assignment.items is not None:
         values = [value for item in assignment.items for value in expand.fields(engine, item, environment)]
         environment.assign(assignment.name, [" ".join(values)], append=assignment.append)

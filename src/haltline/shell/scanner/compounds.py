@@ -18,7 +18,7 @@ from haltline.shell.syntax import Compound, Script, Word
 
 _COPROC_NAME = re.compile(r"[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]+(?=[{(])")
 _TEST_NOISE = re.compile(r"[ \t\r\n<>&|()!]+")
-_IN = re.compile(r"[ \t\r\n]*in(?=[ \t\r\n;])")
+_IN = re.compile(r"[ \t\r\n]*in(?=[ \t\r\n;(])")
 _ESAC = re.compile(r"esac(?=[ \t\r\n;&|()<>]|\Z)")
 
 
@@ -138,7 +138,7 @@ class Compounds(Redirections):
     def read_case(self, node: Compound, i: int, depth: int) -> int:
         """Read from after `case` to after `esac`."""
         i = self.skip(BLANK, i)
-        if i >= self.length or self.text[i] in "\n;&|()<>":
+        if i >= self.length or (self.text[i] in "\n;&|()<>" and not self.text.startswith(("<(", ">("), i)):
             raise Incomplete("a case's word is missing")
         word = self.word(i, depth)
         node.words.append(word)
@@ -203,4 +203,6 @@ class Compounds(Redirections):
         i = self.script(script, i, depth, "", stops)
         keyword = KEYWORD.match(self.text, i)
         word = keyword[0] if keyword is not None else ""
+        if not script.items:
+            self.problem(f"a command is missing before {word}")
         return i + len(word), word

@@ -8,9 +8,14 @@ from haltline.shell.scanner.ansi import ansi_c
 from haltline.shell.scanner.cursor import MAX_DEPTH, Cursor, Incomplete, LimitReached, Parts
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Script, Substitution, Word
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _IN_QUOTES = re.compile(r'[^"\\$`]+')
 _IN_HERE_DOCUMENT = re.compile(r"[^\\$`]+")
 _IN_BRACES = re.compile(r"[^}'\"\\$`]+")
+_IN_BRACKETS = re.compile(r"[^\[\]()'\"\\$`]+")
 _IN_ARITHMETIC = re.compile(r"[^$`\\()\]'\"]+")
 _IN_BACKQUOTES = re.compile(r"[^`\\]+")
 _PARAMETER = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|([0-9*@#?$!-]))")
@@ -134,14 +139,24 @@ class Expansions(Cursor):
         return end
 
     def try_arithmetic(self, parts: Parts, key: int, i: int, depth: int) -> int | None:
-        """Read `…))`, or return None when the text is a subshell after all.
+        """Read `…))`, or return None when the text is a subshell after all."""
+        return self.attempt(parts, key, lambda: self.arithmetic(parts, i, depth + 1, "))"))
 
-        A place that failed is remembered: it is tried as arithmetic once, however often the scanner returns.
+    def try_subscript(self, parts: Parts, i: int, depth: int) -> int | None:
+        """Read `…]` after `name[`, or return None when no bracket closes it."""
+        if i in self.not_arithmetic:
+            return None
+        return self.attempt(parts, i, lambda: self.bracketed(parts, i, depth + 1, "[", "]"))
+
+    def attempt(self, parts: Parts, key: int, read: Callable[[], int]) -> int | None:
+        """Read what may turn out to be something else, or return None and leave no trace.
+
+        A place that failed is remembered: it is tried once, however often the scanner returns.
         """
         result = self.result
         salvaged, error, pending = len(result.salvaged), result.error, len(self.pending)
         try:
-            return self.arithmetic(parts, i, depth + 1, "))")
+            return read()
         except Incomplete:
             self.not_arithmetic.add(key)
             parts.clear()
@@ -149,6 +164,42 @@ class Expansions(Cursor):
             del self.pending[pending:]
             result.error = error
             return None
+
+    def bracketed(self, parts: Parts, i: int, depth: int, opening: str, closing: str) -> int:  # noqa: C901  one case for each quoting character
+        """Read from after a bracket to after the one that closes it: a subscript, or a pattern's choices."""
+        if depth > MAX_DEPTH:
+            raise LimitReached(f"nested deeper than {MAX_DEPTH}")
+        text, length, level = self.text, self.length, 1
+        texts: list[str] = []
+        while i < length:
+            run = _IN_BRACKETS.match(text, i)
+            if run is not None:
+                self.literal(parts, texts, run[0], quoted=False)
+                i = run.end()
+                continue
+            c = text[i]
+            if c == "\\":
+                self.literal(parts, texts, text[i : i + 2], quoted=False)
+                i = min(i + 2, length)
+            elif c == "'":
+                end = text.find("'", i + 1)
+                if end < 0:
+                    raise Incomplete("the text ends inside '…'")
+                self.literal(parts, texts, text[i + 1 : end], quoted=True)
+                i = end + 1
+            elif c == '"':
+                i = self.quoted(parts, texts, i + 1, depth)
+            elif c == "$":
+                i = self.dollar(parts, texts, i, depth, quoted=False)
+            elif c == "`":
+                i = self.backquote(parts, texts, i, depth, quoted=False)
+            else:
+                level += (c == opening) - (c == closing)
+                self.literal(parts, texts, c, quoted=False)
+                i += 1
+                if level == 0:
+                    return i
+        raise Incomplete(f"the text ends before {closing}")
 
     def arithmetic(self, parts: Parts, i: int, depth: int, close: str) -> int:  # noqa: C901, PLR0912  one case for each character that matters
         """Read arithmetic to after `close`."""

@@ -25,9 +25,12 @@ _PLAIN_WORDS = re.compile(
     r"[^\s'\"\\$`<>&|;()#=]++(?=[ \t\n;&|)]|\Z)"
     r"(?:[ \t]++[^\s'\"\\$`<>&|;()#][^\s'\"\\$`<>&|;()]*+(?=[ \t\n;&|)]|\Z))*+"
 )
+_LIST_OPERATOR = re.compile(r";;&|;[;&]?|&&|&(?!>)|\|[|&]?")
+_NOTHING_FOLLOWS = re.compile(r"[\n;|)#]|&(?!>)|\Z")
 _BLANK_INITIALS = frozenset(" \t\r\\")
 _KEYWORD_INITIALS = frozenset("itefwusdc[{}!")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(\+?)=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
+_ASSIGNED = re.compile(r"(\+?)=")
 _TIME_OPTION = re.compile(r"[ \t]+(?:-p|--)(?=[ \t\r\n;&|]|\Z)")
 _KINDS = {
     "if": "if",
@@ -48,7 +51,7 @@ class Scanner(Compounds):
 
     __slots__ = ()
 
-    def script(  # noqa: C901, PLR0912, PLR0915  one loop over the list's operators shares its state
+    def script(  # noqa: C901, PLR0912  one loop over the list's operators shares its state
         self, into: Script, i: int, depth: int, close: str = "", stops: frozenset[str] = frozenset()
     ) -> int:
         """Read a list into `into`; return the offset of the stop word, or after the closing parenthesis."""
@@ -56,62 +59,59 @@ class Scanner(Compounds):
             raise LimitReached(f"nested deeper than {MAX_DEPTH}")
         text, length = self.text, self.length
         connector = ";"
+        ended = False  # whether a command stands before, with no operator after it
         while True:
-            if i < length and text[i] in _BLANK_INITIALS:
-                i = self.skip(BLANK, i)
+            blank = BLANK.match(text, i)
+            if blank is not None:
+                i = blank.end()
             if i >= length:
+                self.complete(connector)
                 if close or stops:
                     raise Incomplete(f"the text ends before {close or ' or '.join(sorted(stops))}")
                 return i
             c = text[i]
             if c == "\n":
                 i = self.newline(i)
-                connector = ";"
+                ended = False
+                if connector == "&":
+                    connector = ";"
             elif c == "#":
                 i = self.line_end(i)
-            elif c == ";":
-                connector = ";"
-                if text.startswith(";;", i) or text.startswith(";&", i):
+            elif c in ";&|" and (operator := _LIST_OPERATOR.match(text, i)) is not None:
+                if operator[0][:2] in (";;", ";&"):
                     if ";;" in stops:
+                        self.complete(connector)
                         return i
-                    self.problem("unexpected ;;")
-                    i += 1
-                i += 1
-            elif c == "&" and not text.startswith("&>", i):
-                if text.startswith("&&", i):
-                    connector = "&&"
-                    i += 1
-                else:
-                    connector = "&"
-                i += 1
-                if not into.items:
-                    self.problem("unexpected &")
-            elif c == "|":
-                width = 2 if text.startswith(("||", "|&"), i) else 1
-                connector = text[i : i + width]
-                i += width
-                if not into.items:
-                    self.problem("unexpected |")
+                    ended = False
+                if not ended:
+                    self.problem(f"unexpected {operator[0]}")
+                connector = operator[0] if operator[0][:2] not in (";;", ";&") else ";"
+                ended = False
+                i = operator.end()
             elif c == ")":
+                self.complete(connector)
                 i += 1
                 if close:
                     return i
                 self.problem("unexpected )")
             else:
                 keyword = KEYWORD.match(text, i) if c in _KEYWORD_INITIALS else None
-                if keyword is None and c != "(":
-                    self.count()
-                    i = self.simple(into, connector, i, depth)
-                    connector = ";"
-                    continue
                 if keyword is not None and keyword[0] in CLOSERS:
                     if keyword[0] in stops:
+                        self.complete(connector)
                         return i
                     self.problem(f"unexpected {keyword[0]}")
                     i = keyword.end()
                     continue
+                if ended:
+                    self.problem("an operator is missing between two commands")
                 i = self.command(into, connector, i, depth, keyword)
-                connector = ";"
+                connector, ended = ";", True
+
+    def complete(self, connector: str) -> None:
+        """Say so when a list ends although its last operator wants another command."""
+        if connector not in (";", "&"):
+            self.problem(f"a command is missing after {connector}")
 
     def command(self, into: Script, connector: str, i: int, depth: int, keyword: re.Match[str] | None) -> int:
         """Read one command; `keyword` is the reserved word that it begins with."""
@@ -138,10 +138,9 @@ class Scanner(Compounds):
             i = option.end()
             option = _TIME_OPTION.match(text, i)
         i = self.skip(BLANK, i)
-        if i >= self.length or text[i] in "\n;&|)#":
-            return i
         keyword = KEYWORD.match(text, i)
-        if keyword is not None and keyword[0] in CLOSERS:
+        if _NOTHING_FOLLOWS.match(text, i) is not None or (keyword is not None and keyword[0] in CLOSERS):
+            into.items.append((connector, Simple(self.base + i)))
             return i
         return self.command(into, connector, i, depth, keyword)
 
@@ -160,7 +159,10 @@ class Scanner(Compounds):
         into.items.append((connector, node))
         body = Script()
         node.scripts.append(body)
-        return self.compound_end(node, self.script(body, i + 1, depth + 1, ")"), depth)
+        i = self.script(body, i + 1, depth + 1, ")")
+        if not body.items:
+            self.problem("a command is missing in ( )")
+        return self.compound_end(node, i, depth)
 
     def compound_end(self, node: Compound, i: int, depth: int) -> int:
         """Read the redirections that follow a compound command."""
@@ -172,12 +174,14 @@ class Scanner(Compounds):
                 return i
             i = self.redirection(node.redirections, match, depth)
 
-    def simple(self, into: Script, connector: str, i: int, depth: int) -> int:  # noqa: C901, PLR0912  the hottest loop
+    def simple(self, into: Script, connector: str, i: int, depth: int) -> int:  # noqa: C901, PLR0912, PLR0915  the hottest loop
         """Read a simple command."""
         text, length = self.text, self.length
         node = Simple(self.base + i)
         into.items.append((connector, node))
         plain = _PLAIN_WORDS.match(text, i)
+        if plain is not None and "[" in plain[0] and _ASSIGNMENT.match(text, i) is not None:
+            plain = None
         if plain is not None:
             node.plain = plain[0]
             i = plain.end()
@@ -218,19 +222,34 @@ class Scanner(Compounds):
             if not words and plain is None:
                 match = _ASSIGNMENT.match(text, i)
                 if match is not None:
-                    i = self.assignment(node, match, depth)
-                    node.end = self.base + i
-                    continue
+                    end = self.assignment(node, match, depth)
+                    if end is not None:
+                        i = end
+                        node.end = self.base + i
+                        continue
             word = self.word(i, depth)
             words.append(word)
             node.end = word.end
             i = word.end - self.base
 
-    def assignment(self, node: Simple, match: re.Match[str], depth: int) -> int:
-        """Read an assignment whose name has been matched."""
-        i = match.end()
+    def assignment(self, node: Simple, match: re.Match[str], depth: int) -> int | None:
+        """Read an assignment whose name has been matched; None when `name[` begins something else."""
+        name, i = match[1], match.end()
+        subscript = None
+        if match[2] is None:
+            subscript = Word("", self.base + i, self.base + i)
+            subscript.parts = []
+            end = self.try_subscript(subscript.parts, i, depth)
+            if end is None:
+                self.problem("the text ends before ]")
+                return None
+            operator = _ASSIGNED.match(self.text, end)
+            if operator is None:
+                return None
+            match, i = operator, operator.end()
         start = self.base + i
-        assignment = Assignment(match[1], Word("", start, start), bool(match[2]))
+        assignment = Assignment(name, Word("", start, start), bool(match[match.re.groups]))
+        assignment.subscript = subscript
         node.assignments.append(assignment)
         if i < self.length and self.text[i] == "(":
             assignment.items = []

@@ -19,7 +19,7 @@ class Redirections(Words):
     def redirection_at(self, i: int) -> re.Match[str] | None:
         """Match a redirection operator; `<(` and `>(` are none."""
         match = _REDIRECTION.match(self.text, i)
-        if match is None or (match[0] in ("<", ">") and self.text.startswith("(", match.end())):
+        if match is None or (match[2] in ("<", ">") and self.text.startswith("(", match.end())):
             return None
         return match
 
@@ -51,16 +51,17 @@ class Redirections(Words):
 
     def here_document_body(self, redirection: Redirection, i: int, depth: int, *, strip: bool) -> int:
         """Read the lines of a here-document; return the offset after its delimiter."""
-        start, lines = i, []
+        start, lines, continued = i, [], False
         delimiter = redirection.target.text
         while i < self.length:
             end = self.line_end(i)
             line = self.text[i:end]
             i = min(end + 1, self.length)
-            if strip:
+            if strip and not continued:
                 line = line.lstrip("\t")
-            if line.rstrip("\r") == delimiter:
+            if not continued and line.rstrip("\r") == delimiter:
                 break
+            continued = not redirection.literal and (len(line) - len(line.rstrip("\\"))) % 2 == 1
             lines.append(line + "\n")
         text = "".join(lines)
         body = Word(text, self.base + start, self.base + i)

@@ -8,11 +8,10 @@ from haltline.shell.scanner.cursor import Incomplete, LimitReached, Parts
 from haltline.shell.scanner.expansions import Expansions
 from haltline.shell.syntax import Arithmetic, Literal, Script, Substitution, Word
 
-_PLAIN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+(?=[ \t\r\n;&|)<>]|\Z)")
+_PLAIN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+(?=[ \t\r\n;&|)]|[<>](?!\()|\Z)")
 # One quoted text that is a whole word: two of three words with quotes.
-_WHOLLY_QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\r\n;&|)<>]|\Z)")
+_WHOLLY_QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\r\n;&|)]|[<>](?!\()|\Z)")
 _RUN = re.compile(r"[^ \t\r\n'\"\\$`<>&|;()]+")
-_PATTERN_PARENTHESIS = re.compile(r"\\.|[()]", re.DOTALL)
 
 
 class Words(Expansions):
@@ -112,11 +111,5 @@ class Words(Expansions):
                 if item.parts is not None:
                     parts.extend(item.parts)
             return end
-        level = 0
-        for match in _PATTERN_PARENTHESIS.finditer(self.text, i):
-            level += {"(": 1, ")": -1}.get(match[0], 0)
-            if level == 0 and match[0] == ")":
-                end = match.end()
-                parts.append(Literal(self.text[i:end], quoted=False))
-                return end
-        raise Incomplete("the text ends inside a pattern")
+        parts.append(Literal("(", quoted=False))
+        return self.bracketed(parts, i + 1, depth + 1, "(", ")")
