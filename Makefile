@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SECONDS := 3600
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types contracts check bench clean
+.PHONY: help demo test lint types contracts check bench fuzz clean
 
 help: ## Show these targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,5 +46,12 @@ check: test lint types contracts ## All of the above, as CI does.
 bench: $(VENV)/.test ## The figures of docs/benchmarks.md, on this machine.
 	$(BIN)/python bench/service.py
 
+$(VENV)/.fuzz: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	@touch $@
+
+fuzz: $(VENV)/.fuzz ## Search for an hour (SECONDS=…) for a command line that breaks the shell analysis.
+	nice -n 19 $(BIN)/python -m fuzz.shell $(SECONDS)
+
 clean: ## Remove the virtual environment and caches.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .fuzz build dist

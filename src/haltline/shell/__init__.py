@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from haltline.shell.analysis import RuleVerdict as RuleVerdict
     from haltline.shell.analysis import Unknown as Unknown
     from haltline.shell.analysis import analyze as analyze
-    from haltline.shell.classify import classify as classify
+    from haltline.shell.classification import classify as classify
     from haltline.shell.rulefile import load_rules as load_rules
     from haltline.shell.text import command_prefix as command_prefix
     from haltline.shell.text import has_command_substitution as has_command_substitution
@@ -34,7 +34,7 @@ _MODULES = {
     "RuleVerdict": "analysis",
     "Unknown": "analysis",
     "analyze": "analysis",
-    "classify": "classify",
+    "classify": "classification",
     "command_prefix": "text",
     "has_command_substitution": "text",
     "has_redirection": "text",

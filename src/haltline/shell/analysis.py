@@ -290,7 +290,7 @@ def _effects(engine: Engine) -> tuple[Effect, ...]:
 
 
 def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
-    from haltline.shell.classify import sentence  # noqa: PLC0415  loaded only where it is needed
+    from haltline.shell.classification import sentence  # noqa: PLC0415  loaded only where it is needed
 
     found = (
         RuleVerdict(

@@ -1,8 +1,8 @@
 """The walk over a syntax tree: expands each command, passes it through its wrappers, and asks the rule book.
 
 One engine judges one text. What it finds it keeps as plain tuples; `haltline.shell.analysis` turns them into
-the public values, and `haltline.shell.classify` needs only the verdicts. How each kind of command is judged
-stands in `haltline.shell.judging`.
+the public values, and `haltline.shell.classification` needs only the verdicts. How each kind of command is
+judged stands in `haltline.shell.judging`.
 """
 
 from __future__ import annotations
@@ -268,8 +268,8 @@ class Engine:
         if body is not None:
             return self.run_function(name, body, call)
         alias = environment.aliases.get(name)
-        if alias is not None and ("alias", name) not in self.active:
-            self.active.append(("alias", name))
+        if alias is not None and ("alias", name, alias) not in self.active:
+            self.active.append(("alias", name, alias))
             try:
                 return self.run_text(alias + " " + quote(call.argv[1:]), call, environment)
             finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from haltline.shell.marks import HOME, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from haltline.shell.syntax import Script
 
 MAX_ALTERNATIVES = 8
+MAX_VALUE = 64 * 1024
 
 TEMPORARY = "/tmp/haltline-tmpdir"  # noqa: S108  stands for $TMPDIR, never opened
 _INHERITED = {
@@ -92,6 +94,8 @@ class Environment:
         if append:
             before = old if old is not None else [""]
             values = [a + b for a in before for b in values]
+            if max(map(len, values)) > MAX_VALUE:
+                raise LimitReached(f"a value longer than {MAX_VALUE} characters")
         if self.uncertain and old is not None:
             values = list(dict.fromkeys(old + values))
         if len(values) > MAX_ALTERNATIVES:

@@ -9,7 +9,9 @@ import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
+from haltline.shell.environment import MAX_VALUE
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
+from haltline.shell.scanner import LimitReached
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.environment import Environment
 
-MAX_FIELDS = 128
-MAX_VALUE = 16 * 1024
+MAX_FIELDS = 2048
+MAX_RANGE = 32  # numbers of a longer range are not told apart
+WORDS_IN_A_STEP = 2
+SEARCHED_IN_A_STEP = 128  # characters
 MAX_PATTERN_VALUE = 256
-MAX_BRACED = 1024
 MANY_PARTS = 64  # a word of more pieces counts as work of its own
 
 _PROTECT = str.maketrans("{},", "\x0e\x0f\x10")
@@ -36,19 +39,19 @@ def fields(engine: Engine, word: Word, environment: Environment) -> list[str]:
     """Return the fields that a word becomes: none, one or several."""
     parts = word.parts
     if parts is None:
-        return [word.text] if word.quoted else plain_fields(word.text)
+        return [word.text] if word.quoted else plain_fields(engine, word.text)
     if len(parts) > MANY_PARTS:
         engine.charge(len(parts) // 2)
     return _Build(engine, environment).fields(parts)
 
 
-def plain_fields(text: str) -> list[str]:
+def plain_fields(engine: Engine, text: str) -> list[str]:
     """Return the fields that an unquoted literal becomes."""
     if not text:
         return []
     if text[0] == "~":
         text = tilde(text)
-    return braces(text) if "{" in text else [text]
+    return braces(engine, text) if "{" in text else [text]
 
 
 def text(engine: Engine, word: Word, environment: Environment) -> str:
@@ -59,7 +62,14 @@ def text(engine: Engine, word: Word, environment: Environment) -> str:
     if len(parts) > MANY_PARTS:
         engine.charge(len(parts) // 2)
     build = _Build(engine, environment)
-    return "".join(build.unsplit(part, first=index == 0) for index, part in enumerate(parts))[:MAX_VALUE]
+    return bounded("".join(build.unsplit(part, first=index == 0) for index, part in enumerate(parts)))
+
+
+def bounded(value: str) -> str:
+    """Return a value; raise `LimitReached` when it is longer than is looked at: nothing is cut off unseen."""
+    if len(value) > MAX_VALUE:
+        raise LimitReached(f"a value longer than {MAX_VALUE} characters")
+    return value
 
 
 def tilde(value: str) -> str:
@@ -92,15 +102,13 @@ class _Build:
         for index, part in enumerate(parts):
             self.add(part, first=index == 0)
             if len(self.result) > MAX_FIELDS:
-                del self.result[MAX_FIELDS:]
-                self.result.append(UNKNOWN)
-                break
+                raise LimitReached(f"a word that becomes more than {MAX_FIELDS}")
         if self.current is not None:
             self.result.append(self.current)
         if not self.live_braces:
             return self.result
-        expanded = [piece for one in self.result for piece in braces(one)]
-        return [one.translate(_UNPROTECT) for one in expanded[:MAX_FIELDS]]
+        expanded = [piece for one in self.result for piece in braces(self.engine, one)]
+        return [one.translate(_UNPROTECT) for one in expanded]
 
     def add(self, part: Literal | Parameter | Substitution | Arithmetic, *, first: bool) -> None:
         if isinstance(part, Literal):
@@ -123,8 +131,7 @@ class _Build:
         return value.translate(_PROTECT) if self.live_braces else value
 
     def append(self, value: str) -> None:
-        joined = value if self.current is None else self.current + value
-        self.current = joined if len(joined) <= MAX_VALUE else joined[:MAX_VALUE] + UNKNOWN
+        self.current = value if self.current is None else bounded(self.current + value)
 
     def split(self, value: str) -> None:
         separators = self.environment.values("IFS")[-1]
@@ -158,6 +165,7 @@ class _Build:
         if values is None:
             self.append(UNKNOWN)
             return
+        self.engine.charge(len(values) // WORDS_IN_A_STEP)
         for index, value in enumerate(values):
             if index:
                 self.flush()
@@ -265,24 +273,29 @@ def _replace(value: str, operator: str, given: str) -> str:
         return replacement + value[len(pattern) :] if value.startswith(pattern) else value
     if operator.endswith("%"):
         return value[: -len(pattern)] + replacement if value.endswith(pattern) else value
-    return value.replace(pattern, replacement, -1 if operator == "//" else 1)[:MAX_VALUE]
+    if len(value) + len(replacement) * value.count(pattern) > MAX_VALUE:
+        raise LimitReached(f"a value longer than {MAX_VALUE} characters")
+    return value.replace(pattern, replacement, -1 if operator == "//" else 1)
 
 
-def braces(value: str) -> list[str]:
-    """Return the fields of brace expansion, at most `MAX_FIELDS`."""
-    if len(value) > MAX_BRACED or ("," not in value and ".." not in value):
+def braces(engine: Engine, value: str) -> list[str]:
+    """Return the fields of brace expansion; raise `LimitReached` when they are more than `MAX_FIELDS`."""
+    if "," not in value and ".." not in value:
         return [value]
     done: list[str] = []
     waiting = [value]
-    while waiting and len(done) + len(waiting) <= MAX_FIELDS:
+    while waiting:
+        if len(done) + len(waiting) > MAX_FIELDS:
+            raise LimitReached(f"a word that becomes more than {MAX_FIELDS}")
         current = waiting.pop(0)
+        engine.charge(1 + len(current) // SEARCHED_IN_A_STEP)
         group = _first_group(current)
         if group is None:
             done.append(current)
             continue
         start, end, choices = group
         waiting[:0] = [current[:start] + choice + current[end:] for choice in choices]
-    return done + waiting
+    return done
 
 
 def _first_group(value: str) -> tuple[int, int, list[str]] | None:
@@ -318,6 +331,6 @@ def _choices(value: str, start: int, end: int, commas: list[int]) -> list[str]:
     if first.isalpha() or last.isalpha():
         return []
     low, high = sorted((int(first), int(last)))
-    if high - low >= MAX_FIELDS:
+    if high - low >= MAX_RANGE:
         return [str(low), UNKNOWN, str(high)]
     return [str(number) for number in range(low, high + 1)]

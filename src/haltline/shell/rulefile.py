@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haltline.errors import ConfigurationError
 from haltline.shell.book import Book, built_in
-from haltline.shell.classify import classify
+from haltline.shell.classification import classify
 from haltline.shell.engine import Engine
 from haltline.shell.own import OwnRules
 from haltline.shell.ruleform import problems_of

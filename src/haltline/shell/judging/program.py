@@ -129,6 +129,7 @@ def by_pattern(engine: Engine, call: Call, name: str, base: str) -> Flow:
     directory = name[: len(name) - len(base)]
     if directory in _PATTERN_DIRECTORIES:
         engine.report("disguise.pattern", call)
+        engine.charge(MAX_CANDIDATES)
         names = engine.book.names() if len(base) <= MAX_PATTERN else set()
         candidates = sorted(names)
         if engine.book.own is not None:  # after the others: no file may push them over the limit

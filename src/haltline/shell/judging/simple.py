@@ -48,7 +48,7 @@ def expanded(engine: Engine, node: Simple, environment: Environment) -> list[str
     plain = node.plain
     argv = plain.split()
     if "~" in plain or "{" in plain:
-        argv = [field for text in argv for field in expand.plain_fields(text)]
+        argv = [field for text in argv for field in expand.plain_fields(engine, text)]
     for word in node.further:
         if word.parts is None and word.quoted:
             argv.append(word.text)

@@ -172,6 +172,9 @@ class Expansions(Cursor):
         text, length, level = self.text, self.length, 1
         texts: list[str] = []
         while i < length:
+            self.arithmetic_left -= 1
+            if self.arithmetic_left < 0:
+                raise LimitReached("too much that may be a subscript or a pattern")
             run = _IN_BRACKETS.match(text, i)
             if run is not None:
                 self.literal(parts, texts, run[0], quoted=False)
