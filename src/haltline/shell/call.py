@@ -49,6 +49,7 @@ class Call:
         appended: unknown words follow `argv` (`xargs`, `parallel`, `find -exec … {}`).
         depth: how many wrappers and texts deep it stands.
         outer: the command that runs it, if another one does.
+        program: the name that the rule book has for its program; empty before it is looked up.
         tag: the environment that it names itself, where everything is collected.
     """
 
@@ -59,6 +60,7 @@ class Call:
         "end",
         "environment",
         "outer",
+        "program",
         "settings",
         "start",
         "stdin",
@@ -79,6 +81,7 @@ class Call:
         self.appended = False
         self.depth = 0
         self.outer: Call | None = None
+        self.program = ""
         self.tag: str | None = None
 
     def inner(self, argv: list[str], wrapper: str) -> Call:

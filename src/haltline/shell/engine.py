@@ -337,6 +337,7 @@ class Engine:
             self.apply_own(self.book.own, program.name, call)
         effects = len(self.effects)
         flow: Flow | None = None
+        call.program = program.name
         for detector in program.detectors:
             result = detector(self, call)
             if result is not None:

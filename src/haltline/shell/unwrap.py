@@ -30,13 +30,9 @@ _NUMBERED = re.compile(r"-\d+\Z")
 
 def prefix(engine: Engine, call: Call) -> Flow | None:
     """Judge what a wrapper runs: the rest of its words, an option's text, or both."""
-    name = call.argv[0].rpartition("/")[2]
-    program = engine.book.program(name)
-    if program is None:
-        return None
-    spec = engine.book.wrappers[program.name]
+    spec = engine.book.wrappers[call.program]
     mode = spec.get("mode", "words")
-    return _MODES[mode](engine, call, program.name, spec)
+    return _MODES[mode](engine, call, call.program, spec)
 
 
 def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from haltline.shell import analyze, classify, lex
 from haltline.shell.book import built_in
+from haltline.shell.detectors import DETECTORS
 from haltline.shell.engine import Engine
 from haltline.shell.quick import plain_words
 from haltline.shell.scanner import scan
@@ -226,3 +227,11 @@ def test_the_short_way_says_nothing_only_where_the_whole_analysis_says_nothing(t
     engine.judge(text)
 
     assert engine.verdicts == []
+
+
+@pytest.mark.parametrize("name", sorted(DETECTORS))
+def test_every_program_is_judged_by_whatever_name_it_is_called(name: str) -> None:
+    words = name.replace("git-", "git ", 1)
+    for spelling in (words, words.title(), words.upper(), f"/usr/bin/{words}", f"{name}.exe"):
+        for arguments in ("", " x", " -o x y", " -c x -- y", " run x"):
+            hold(spelling + arguments, None)

@@ -100,7 +100,7 @@ def passing(_engine: Engine, call: Call) -> Flow | None:
     """Filters pass the taints of what flows in; `tee` and `tac` its text as well."""
     if call.stdin is None:
         return None
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     text = call.stdin.text
     if text is not None:
         if name == "rev":
@@ -137,7 +137,7 @@ def _between(match: re.Match[str]) -> str:
 
 def decode(engine: Engine, call: Call) -> Flow | None:
     """`base64 -d` and `xxd -r -p`: what comes out is known when what goes in is."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     options = parse(call.argv, Grammar("-w -i -o -c -l -s --wrap --output --input"))
     decoding = options.has("-d", "-D", "--decode") if name != "xxd" else options.has("-r", "-revert")
     _writes_out(engine, call, name, options)
@@ -330,7 +330,7 @@ def make_temporary(engine: Engine, call: Call) -> Flow:
 
 def download(engine: Engine, call: Call) -> Flow:
     """`curl` and `wget` bring content from the network, to their output or to a file."""
-    curl = call.argv[0].rpartition("/")[2] == "curl"
+    curl = call.program == "curl"
     program = engine.book.program("curl" if curl else "wget")
     options = parse(call.argv, program.grammar if program is not None else Grammar())
     engine.effect("network_in", options.words[0] if options.words else None, call)

@@ -80,7 +80,7 @@ def is_credential(path: str) -> bool:
 def reads(engine: Engine, call: Call) -> Flow | None:
     """Judge a command that shows, copies or sends what it reads."""
     argv = call.argv
-    name = argv[0].rpartition("/")[2]
+    name = call.program
     if call.stdin is not None and call.stdin.taints & SECRET:
         if name in _SENDS:
             return _sent(engine, call, name, call.stdin.source)
@@ -126,7 +126,7 @@ def _sent(engine: Engine, call: Call, name: str, source: str) -> Flow | None:
 def uploads(engine: Engine, call: Call) -> Flow | None:
     """Judge an upload to a storage service or a code host: the last argument says where it goes."""
     argv = call.argv
-    name = argv[0].rpartition("/")[2]
+    name = call.program
     words = [word for word in argv[1:] if word[:1] != "-"]
     if not _STORE_VERBS.intersection(words[:4]):
         return None

@@ -62,7 +62,7 @@ _SQLITE = Grammar(
 
 def client(engine: Engine, call: Call) -> Flow | None:
     """Judge the SQL that a client is given."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     embedded = name in _JOINED
     argv = call.argv
     if name in _MYSQL_NAMES:  # a password stands attached to -p, and is no cluster of letters

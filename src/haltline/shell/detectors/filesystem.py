@@ -46,7 +46,7 @@ def place(engine: Engine, call: Call, path: str) -> Zone:
 def remove(engine: Engine, call: Call) -> Flow | None:
     """`rm` and its like: what is lost depends on where the targets lie."""
     argv = call.argv
-    name = argv[0].rpartition("/")[2].lower()
+    name = call.program
     if any(word in ("--help", "--version") for word in argv):
         return Flow("", 0)
     options = parse(argv, _REMOVE_VALUES)
@@ -217,7 +217,7 @@ def copy(engine: Engine, call: Call) -> Flow:
 
 def overwrite(engine: Engine, call: Call) -> Flow | None:
     """`dd`, `truncate`, `tee`, `ln`, `sed`: programs that write over a file in place."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     return _OVERWRITERS[name](engine, call) if name in _OVERWRITERS else None
 
 
@@ -347,7 +347,7 @@ _CHMOD_OPTION = re.compile(r"[^-]|--|-[Rvcf]+\Z")
 
 def permissions(engine: Engine, call: Call) -> Flow | None:
     """`chmod`, `chown` and their like on roots, homes and system files."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     argv = call.argv
     if name == "chmod":  # `-x` is a mode, not an option
         argv = [word if _CHMOD_OPTION.match(word) else word.replace("-", "a-", 1) for word in argv]

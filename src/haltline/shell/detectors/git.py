@@ -97,7 +97,7 @@ def subcommand(engine: Engine, call: Call, rest: list[str]) -> Flow | None:
     own = call.inner(["git-" + name, *rest[1:]], "git")
     own.via = call.via
     own.settings = call.settings
-    program = engine.book.program(own.argv[0])
+    program = engine.book.program(own.argv[0]) if name == name.lower() else None  # Git's names have one case
     transport = name in _TRANSPORTS or (name == "remote" and rest[1:2] in (["update"], ["show"], ["prune"]))
     if transport:
         for setting, value in call.settings:

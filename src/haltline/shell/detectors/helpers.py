@@ -46,8 +46,7 @@ _HELPERS: Mapping[str, Mapping[str, str]] = {
 
 def helper(engine: Engine, call: Call) -> Flow | None:
     """`fzf --preview command`, `rg --pre command`, `apt-get -o DPkg::Pre-Invoke::=command`."""
-    program = engine.book.program(call.argv[0].rpartition("/")[2])
-    name = program.name if program is not None else call.argv[0]
+    name = call.program
     spec = _HELPERS[name]
     judge = settings if "setting" in spec else option_texts
     return judge(engine, call, name, spec)

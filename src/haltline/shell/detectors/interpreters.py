@@ -141,9 +141,7 @@ _VALUES = {
 
 def language(engine: Engine, call: Call) -> Flow | None:
     """Python, Node and other languages: code in an option, in a file, or flowing in."""
-    program = engine.book.program(call.argv[0].rpartition("/")[2])
-    name = program.name if program is not None else call.argv[0]
-    name = _SAME.get(name, name)
+    name = _SAME.get(call.program, call.program)
     option_names, judge = _CODE[name]
     options = parse(call.argv, _VALUES.get(name, Grammar()), first_word_ends=True)
     rest = call.argv[options.index :]
@@ -243,7 +241,7 @@ def project(engine: Engine, call: Call) -> Flow | None:
         return None
     from haltline.shell.inline.projects import TOOLS  # noqa: PLC0415  loaded only where it is needed
 
-    return TOOLS[call.argv[0].rpartition("/")[2]](engine, call)
+    return TOOLS[call.program](engine, call)
 
 
 _AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')

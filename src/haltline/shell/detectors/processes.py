@@ -38,7 +38,7 @@ _NARROWS = re.compile(r"-[a-zA-Z]*[pCuUGgts]|--(?:pid|ppid|user|group|tty|quick-
 
 def listed(_engine: Engine, call: Call) -> Flow | None:
     """`pgrep haltline`, `ps | grep haltline | awk …`: the numbers of Haltline's, or of all, processes."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     words = [re.sub(r"\[(\w)\]", r"\1", word) for word in call.argv[1:]]
     own = any("haltline" in word for word in words)
     stdin = call.stdin

@@ -44,7 +44,7 @@ _TAR_RUNS = (
 
 def extract(engine: Engine, call: Call) -> Flow | None:
     """Archives unpacked over a system directory or a home, and archives that eat what they pack."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     target: str | None
     anywhere = False
     if name == "unzip":
@@ -113,7 +113,7 @@ _OUTPUT_VALUES = "-k -t -S -T -n -s --key --buffer-size"
 
 def output_file(engine: Engine, call: Call) -> Flow | None:
     """`sort -o file`: a program that reads, unless an option names a file to write."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     names = _OUTPUT_OPTION[name]
     options = parse(call.argv, Grammar(f"{names} {_OUTPUT_VALUES}", joined=name == "openssl"))
     targets = options.all_values(*names.split())
@@ -137,7 +137,7 @@ def pack(engine: Engine, call: Call) -> Flow | None:
 
 def target_files(engine: Engine, call: Call) -> Flow | None:
     """`patch file`, `sponge file`, `ed file`: programs that write the files that they name."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     options = parse(call.argv, Grammar(_TARGET_VALUES[name]))
     words = options.words
     if name == "patch":
@@ -175,7 +175,7 @@ _TARGET_VALUES = {
 
 def in_place(engine: Engine, call: Call) -> Flow | None:
     """`perl -pi -e code file`, `ruby -i`, `gawk -i inplace`: programs that edit the files that they name."""
-    name = call.argv[0].rpartition("/")[2]
+    name = call.program
     if "awk" in name:
         options = parse(call.argv, Grammar("-F -f -v -i -e -l --include --source --file --assign"))
         program = " ".join(options.all_values("-e", "--source") or options.words[:1])

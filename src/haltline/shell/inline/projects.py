@@ -149,7 +149,7 @@ def package_script(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  on
     """`npm run x`, `yarn x`, `pnpm x`, `bun run x`: the script of package.json with what runs around it."""
     if engine.read_file is None and not engine.files:
         return None
-    tool = call.argv[0].rpartition("/")[2]
+    tool = call.program
     options = parse(call.argv, _NPM, first_word_ends=True)
     rest = call.argv[options.index :]
     if not rest:

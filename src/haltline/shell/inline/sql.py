@@ -96,7 +96,7 @@ class Statement:
 
 def dialect_of(call: Call) -> str | None:
     """Return the dialect of the client that a command starts, or None."""
-    return DIALECTS.get(call.argv[0].rpartition("/")[2].removesuffix(".exe")) if call.argv else None
+    return DIALECTS.get(call.program)
 
 
 def statements(text: str, *, escapes: bool) -> list[Statement]:
