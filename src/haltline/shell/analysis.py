@@ -186,18 +186,19 @@ def analyze(
     if read_file is not None:
         engine.read_file = _guarded(read_file)
     engine.judge(command)
+    words = _Words()
     unknown = tuple(
-        Unknown(kind, display(what), (call.start, call.end), _words(call), call.via)
+        Unknown(kind, display(what), (call.start, call.end), words[call], call.via)
         for kind, what, call in engine.unknowns
     )
     if engine.error is not None:
         unknown += (Unknown("syntax", engine.error, (0, len(command))),)
-    effects = _effects(engine)
-    verdicts = _verdicts(engine)
+    effects = _effects(engine, words)
+    verdicts = _verdicts(engine, words)
     reads = all(effect.kind is EffectKind.READ for effect in effects)
     return Analysis(
         text=command,
-        commands=tuple(_command(call) for call in engine.calls),
+        commands=tuple(_command(call, words) for call in engine.calls),
         effects=effects,
         verdicts=verdicts,
         unknown=unknown,
@@ -243,17 +244,21 @@ def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | No
     return read
 
 
-def _command(call: Call) -> Command:
+def _command(call: Call, words: _Words) -> Command:
     return Command(
-        argv=_words(call),
+        argv=words[call],
         via=call.via,
         resolved=all(known(word) for word in call.argv),
         span=(call.start, call.end),
     )
 
 
-def _words(call: Call) -> tuple[str, ...]:
-    return tuple(display(word) for word in call.argv)
+class _Words(dict["Call", "tuple[str, ...]"]):
+    """The words of commands as people read them, each worked out once: a command may have many effects."""
+
+    def __missing__(self, call: Call) -> tuple[str, ...]:
+        self[call] = words = tuple(display(word) for word in call.argv)
+        return words
 
 
 def _environment(call: Call) -> str | None:
@@ -269,7 +274,7 @@ def _environment(call: Call) -> str | None:
     return decisive(tags)
 
 
-def _effects(engine: Engine) -> tuple[Effect, ...]:
+def _effects(engine: Engine, words: _Words) -> tuple[Effect, ...]:
     found = (
         Effect(
             kind=EffectKind(kind),
@@ -281,7 +286,7 @@ def _effects(engine: Engine) -> tuple[Effect, ...]:
             rule_id=rule_id,
             span=(call.start, call.end),
             directory=None if directory is None else display(directory),
-            command=_words(call),
+            command=words[call],
             via=call.via,
         )
         for kind, target, recursive, force, reversible, rule_id, directory, call in engine.effects
@@ -289,7 +294,7 @@ def _effects(engine: Engine) -> tuple[Effect, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
+def _verdicts(engine: Engine, words: _Words) -> tuple[RuleVerdict, ...]:
     from haltline.shell.classification import sentence  # noqa: PLC0415  loaded only where it is needed
 
     found = (
@@ -300,7 +305,7 @@ def _verdicts(engine: Engine) -> tuple[RuleVerdict, ...]:
             advice=verdict[1].advice,
             span=(verdict[2], verdict[3]),
             via=verdict[4],
-            command=_words(verdict[6]),
+            command=words[verdict[6]],
         )
         for verdict in engine.verdicts
     )

@@ -300,14 +300,19 @@ class Engine:
             environment.positional = outer
             self.active.pop()
 
+    @staticmethod
+    def bounded(argv: list[str]) -> None:
+        """Raise LimitReached when a command has too many words."""
+        if len(argv) > MAX_WORDS:
+            raise LimitReached(f"more than {MAX_WORDS} words in a command")
+
     def dispatch(self, call: Call) -> Flow:
         """Judge one command by what the rule book knows of its program."""
         argv = call.argv
         self.charge(1)
         if call.depth > MAX_WRAPPERS:
             raise LimitReached(f"more than {MAX_WRAPPERS} wrappers")
-        if len(argv) > MAX_WORDS:
-            raise LimitReached(f"more than {MAX_WORDS} words in a command")
+        self.bounded(argv)
         if not argv:
             return NOTHING
         name = argv[0]

@@ -122,7 +122,8 @@ class _Build:
             self.all_positional(part)
             return
         value = self.value(part)
-        if isinstance(part, Arithmetic) or part.quoted:
+        several = isinstance(part, Parameter) and part.elements
+        if isinstance(part, Arithmetic) or (part.quoted and not several):
             self.append(self.protected(value))
         else:
             self.split(self.protected(value))
@@ -227,8 +228,10 @@ class _Build:
 
     def positional(self, index: int) -> str:
         values = self.environment.positional
-        if index == 0 or values is None:
-            return PRESENT if index == 0 else UNKNOWN
+        if index == 0:
+            return self.environment.variables.get("0", [PRESENT])[-1]
+        if values is None:
+            return UNKNOWN
         return values[index - 1] if index <= len(values) else ""
 
 

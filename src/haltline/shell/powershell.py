@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
 
 MAX_COMMANDS = 500
+CHARACTERS_IN_A_STEP = 16
 
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"`]|`.|\"\")*\"|[;|\n{}()&,]|#[^\n]*|(?:[^\s'\"`;|{}()&,]|`.)+|`\s", re.DOTALL
@@ -125,7 +126,7 @@ def _text(engine: Engine, call: Call, text: str) -> Flow:
 
 def judge(engine: Engine, call: Call, text: str) -> None:
     """Report what a PowerShell text would do."""
-    engine.charge(1 + len(text) // 256)
+    engine.charge(1 + len(text) // CHARACTERS_IN_A_STEP)
     engine.effect("execute", "powershell", call)
     source = ""
     for number, (words, piped) in enumerate(_commands(text)):
@@ -208,6 +209,7 @@ def _unquoted(lexeme: str) -> str:
 def remove_item(engine: Engine, call: Call) -> Flow | None:
     """`Remove-Item -Recurse`, `rd /s`, `del /s`: deletion in Windows words."""
     argv = call.argv
+    engine.bounded(argv)
     name = argv[0].lower().removesuffix(".exe")
     flags = [
         word.lower() for word in argv[1:] if word[:1] == "-" or re.fullmatch(r"/[a-z](?::\S*)?", word.lower())

@@ -18,15 +18,19 @@ class Literal:
 
 
 class Parameter:
-    """`$name` or `${name<operator><argument>}`; `indirect` for `${!name}`, operator `#` for a length."""
+    """`$name` or `${name<operator><argument>}`; `indirect` for `${!name}`, operator `#` for a length.
 
-    __slots__ = ("argument", "indirect", "name", "operator", "quoted")
+    `elements` for `${name[@]}`, which stays several words in quotes too.
+    """
+
+    __slots__ = ("argument", "elements", "indirect", "name", "operator", "quoted")
 
     def __init__(self, name: str, quoted: bool) -> None:
         self.name = name
         self.operator = ""
         self.argument: Word | None = None
         self.indirect = False
+        self.elements = False
         self.quoted = quoted
 
 

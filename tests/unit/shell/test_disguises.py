@@ -242,3 +242,20 @@ def test_the_whole_analysis_agrees(way: str) -> None:
     assert verdict is not None
     assert analysis.decision == verdict[0]
     assert not analysis.only_reads
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'x=(rm -rf /); "${x[@]}"',
+        'a=(-rf /); rm "${a[@]}"',
+        'a=(-rf /); set -- "${a[@]}"; rm "$@"',
+        "sh -c '$0 -rf /' rm",
+        'bash -c \'"$0" "$@"\' rm -rf /',
+    ],
+)
+def test_array_elements_and_the_shells_own_name_are_resolved(command: str) -> None:
+    verdict = classify(command)
+
+    assert verdict is not None
+    assert verdict[0] == "deny"

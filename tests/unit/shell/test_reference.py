@@ -112,6 +112,15 @@ def test_what_is_over_a_limit_needs_a_question(command: str) -> None:
         assert verdict is not None
 
 
+@pytest.mark.parametrize("start", ["cmd /c 'del ", "pwsh -c 'ri "])
+def test_windows_words_are_limited_as_others_are(start: str) -> None:
+    engine = Engine(built_in(), collecting=True)
+    engine.judge(start + "a " * 3_000 + "'")
+
+    assert "limits.reached" in [verdict[1].rule_id for verdict in engine.verdicts]
+    assert len(engine.effects) < 10
+
+
 def test_a_denied_command_before_a_limit_is_denied() -> None:
     verdict = classify("rm -rf /; " + "a;" * 5_000)
 
@@ -137,6 +146,7 @@ HOSTILE = [
     "find . " + "-exec a {} ; " * 3_000,
     "psql -c '" + "select 1;" * 5_000 + "'",
     'powershell -c "' + "a | b;" * 8_000 + '"',
+    "pwsh -c '" + "iex " * 16_000 + "'",
 ]
 
 

@@ -56,6 +56,8 @@ def _shell_code(engine: Engine, call: Call, rest: list[str]) -> Flow:
     environment = Environment()
     environment.directory = call.environment.directory
     environment.positional = rest[2:]
+    if len(rest) > 1:
+        environment.assign("0", [rest[1]])
     inner = call.inner([], call.argv[0])
     if call.appended and rest[-1] == UNKNOWN:
         environment.positional = None

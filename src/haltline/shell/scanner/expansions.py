@@ -19,7 +19,7 @@ _IN_BRACKETS = re.compile(r"[^\[\]()'\"\\$`]+")
 _IN_ARITHMETIC = re.compile(r"[^$`\\()\]'\"]+")
 _IN_BACKQUOTES = re.compile(r"[^`\\]+")
 _PARAMETER = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|([0-9*@#?$!-]))")
-_BRACED = re.compile(r"\$\{(!?)(#?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[[^\]$`]*\])?")
+_BRACED = re.compile(r"\$\{(!?)(#?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[([^\]$`]*)\])?")
 _OPERATOR = re.compile(r":[-=+?]|[-=+?]|##?|%%?|//?[#%]?|\^\^?|,,?|@[A-Za-z]|:")
 _DEFAULTING = frozenset({":-", "-", ":=", "=", ":+", "+", ":?", "?"})
 _MERGE_BELOW = 256  # longer literals are not grown piece by piece, which would take quadratic time
@@ -253,6 +253,7 @@ class Expansions(Cursor):
         else:
             parameter = Parameter(head[3], quoted)
             parameter.indirect = bool(head[1])
+            parameter.elements = head[4] == "@"
             parameter.operator = head[2]
             i = head.end()
         parts.append(parameter)
