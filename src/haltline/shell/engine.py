@@ -415,14 +415,14 @@ class Engine:
             return None
         return self.read_file(display(located.replace(HOME, self.home or "~", 1)))
 
-    def run_file(self, text: str, path: str, call: Call, environment: Environment) -> Flow:
+    def run_file(self, text: str, path: str, inner: Call, environment: Environment) -> Flow:
         """Judge a script's text; a script may run itself while its words change."""
-        turn = ("script", self.located(path, call.environment), *(environment.positional or ()))
+        turn = ("script", self.located(path, inner.environment), *(environment.positional or ()))
         if self.turns(turn):
             return Flow(None, PIPED)
         self.active.append(turn)
         try:
-            return self.run_text(text, call.inner([], call.argv[0]), environment)
+            return self.run_text(text, inner, environment)
         finally:
             self.active.pop()
 

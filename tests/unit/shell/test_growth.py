@@ -228,3 +228,9 @@ def test_a_function_that_calls_itself_is_followed_to_what_it_runs(text: str) -> 
 )
 def test_padding_hides_nothing(text: str) -> None:
     assert classify(text) is not None
+
+
+def test_a_script_that_flows_into_itself_again_and_again_is_judged_once() -> None:
+    calls = calls_of(lambda: analyze("sh < x", read_file=lambda _: "sh < x; sh < x; sh < x\n"))
+
+    assert calls <= MAX_CALLS // 100

@@ -207,7 +207,7 @@ def source(engine: Engine, call: Call) -> Flow:
     if flow.taints & NETWORK:
         engine.report("interpreters.network-code", call)
     if flow.text is not None:
-        return engine.run_file(flow.text, call.argv[1], call, call.environment)
+        return engine.run_file(flow.text, call.argv[1], call.inner([], call.argv[0]), call.environment)
     engine.unknown("script", call.argv[1], call)
     return Flow(None, flow.taints)
 

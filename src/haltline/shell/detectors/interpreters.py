@@ -72,7 +72,7 @@ def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
         environment = Environment()
         environment.directory = call.environment.directory
         environment.positional = rest[1:]
-        return engine.run_file(flow.text, rest[0], call, environment)
+        return engine.run_file(flow.text, rest[0], call.inner([], call.argv[0]), environment)
     if call.appended and rest[0] == UNKNOWN:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     engine.unknown("script", rest[0], call)
@@ -95,6 +95,8 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
     inner.stdin = None
     environment = Environment()
     environment.directory = call.environment.directory
+    if stdin.source:
+        return engine.run_file(stdin.text, stdin.source, inner, environment)
     return engine.run_text(stdin.text, inner, environment)
 
 
