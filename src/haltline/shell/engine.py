@@ -146,8 +146,9 @@ class Engine:
         """Judge a whole text, as it came from outside."""
         text = without_marks(text)
         whole = Call([text], Environment(), 0, len(text))
-        if not text.isascii() and _BIDIRECTIONAL.search(text):
-            self.report("disguise.bidirectional", whole)
+        turned = None if text.isascii() else _BIDIRECTIONAL.search(text)
+        if turned is not None:
+            self.report("disguise.bidirectional", Call([text], Environment(), turned.start(), turned.end()))
         self.run_text(text, whole)
         for name, body, call in self.defined:
             if name not in self.called:
