@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from haltline.shell.book import built_in
+from haltline.shell.book import SIGHTS, built_in
 from haltline.shell.engine import Engine
 from haltline.shell.quick import plain_words
 
@@ -19,6 +19,9 @@ WORDS = sorted(
         if word.isascii()
     }
 )
+
+for name in NAMES * (SIGHTS + 1):  # until each has its trigger
+    built_in().trigger(name)
 
 
 def verdicts(command: str) -> list[str]:
