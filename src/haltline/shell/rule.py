@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
-from functools import partial
-from operator import itemgetter
-
-from haltline.shell.trigger import Trigger
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from haltline.shell.options import Options
+    from haltline.shell.trigger import Need
 
 
 _WILD = re.compile(r"[*?\[\]]")
@@ -131,19 +128,25 @@ class Condition:
         first = self.raw.get("words", "").partition(" ")[0]
         return None if not first or _has_pattern(first) else first.split("|")
 
-    def needs(self) -> Trigger | None:
-        """Return what every command that the condition holds for contains; None when that is not known."""
+    def needs(self) -> Need | None:
+        """Return what every command that the condition holds for contains; None when that is not known.
+
+        The longest of the words and options that it names says most; of a group the shortest name counts.
+        """
         raw = self.raw
-        choices: list[tuple[int, Callable[[], Trigger]]] = []
+        size, best = 0, None
         for word in raw.get("words", "").split():
             names = word.split("|")
             literals = [max(_WILD.split(name), key=len) for name in names] if _has_pattern(word) else names
-            if all(literals):
-                choices.append((min(map(len, literals)), partial(Trigger.of_words, names, literals)))
+            shortest = min(map(len, literals))
+            if shortest and shortest >= size:
+                size, best = shortest, (names, literals)
         for group in (*raw.get("options", "").split(), *raw.get("value", ())):
             names = group.split("|")
-            choices.append((min(map(len, names)), partial(Trigger.of_options, names)))
-        return max(reversed(choices), key=itemgetter(0))[1]() if choices else None
+            shortest = min(map(len, names))
+            if shortest >= size:
+                size, best = shortest, (names, None)
+        return best
 
     def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:  # noqa: C901  one check for each key
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
@@ -184,9 +187,7 @@ def _has_pattern(text: str) -> bool:
     return "*" in text or "?" in text or "[" in text
 
 
-def _match_words(
-    tests: list[frozenset[str] | Names | None], words: list[str], verbs: frozenset[str]
-) -> int:
+def _match_words(tests: list[frozenset[str] | Names | None], words: list[str], verbs: frozenset[str]) -> int:
     position, skipping = 0, False
     for test in tests:
         if test is None:
