@@ -179,11 +179,12 @@ class Book:
         program = self.program(name.rpartition("/")[2])
         if program is None:
             return None
+        if program.name in self._triggers:  # kept by that name alone: of paths there is no end
+            return self._triggers[program.name]
         sights = self._sights[program.name] = self._sights.get(program.name, 0) + 1
         if sights * CONDITIONS_FOR_A_SIGHT <= len(self._conditions.get(program.name, ())):
             return None
-        found = self._trigger(program)
-        self._triggers[name] = found
+        found = self._triggers[program.name] = self._trigger(program)
         return found
 
     def _trigger(self, program: Program) -> Trigger | None:
