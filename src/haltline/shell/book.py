@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # Making a trigger costs about 4 µs for each condition, and it saves 10 µs for a command: programs with many
 # conditions get theirs when they have been seen often enough, and most processes judge a handful of commands.
 CONDITIONS_FOR_A_SIGHT = 4
+_GIT = "detectors.git:git"
 
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
 _VERSIONED_STEMS = word_set("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump")
@@ -188,6 +189,12 @@ class Book:
         return found
 
     def _trigger(self, program: Program) -> Trigger | None:
+        spec = self.wrappers.get(program.name)
+        if spec is not None and ("after" not in spec or "direct" in spec):
+            return None
+        references = self._detectors.get(program.name, "").split()
+        if not all(reference in TRIGGERS or reference == _GIT for reference in references):
+            return None
         needs: list[Need] = []
         for condition in program.conditions:
             need = condition.needs()
@@ -196,16 +203,11 @@ class Book:
             needs.append(need)
         trigger = Trigger()
         trigger.add(needs)
-        spec = self.wrappers.get(program.name)
         if spec is not None:
-            if "after" not in spec or "direct" in spec:
-                return None
             trigger.words.update(re.split(r"[+ ]", spec["after"]))
-        for reference in self._detectors.get(program.name, "").split():
-            if reference == "detectors.git:git":
+        for reference in references:
+            if reference == _GIT:
                 self._add_git(trigger)
-            elif reference not in TRIGGERS:
-                return None
             else:
                 trigger.add_pattern(TRIGGERS[reference])
         return trigger
