@@ -25,8 +25,14 @@ if TYPE_CHECKING:
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
     from haltline.shell.own import OwnRules
+    from haltline.shell.trigger import Need
 
     Detector = Callable[[Engine, Call], Flow | None]
+
+# Making a trigger costs about 4 µs for each condition, and it saves 10 µs for a command: programs with many
+# conditions get theirs when they have been seen often enough, and most processes judge a handful of commands.
+CONDITIONS_FOR_A_SIGHT = 4
+_GIT = "detectors.git:git"
 
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
 _VERSIONED_STEMS = word_set("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump")
@@ -36,7 +42,17 @@ _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
 class Program:
     """What the book knows of one program."""
 
-    __slots__ = ("by_word", "detectors", "effect", "grammar", "name", "readers", "reads", "wildcard")
+    __slots__ = (
+        "_readers",
+        "by_word",
+        "detectors",
+        "effect",
+        "grammar",
+        "name",
+        "reading",
+        "reads",
+        "wildcard",
+    )
 
     def __init__(self, name: str, grammar: Grammar) -> None:
         self.name = name
@@ -46,7 +62,15 @@ class Program:
         self.detectors: list[Detector] = []
         self.effect = ""
         self.reads = False
-        self.readers: list[Condition] = []
+        self.reading: Sequence[Mapping[str, Any]] = ()
+        self._readers: list[Condition] | None = None
+
+    @property
+    def readers(self) -> list[Condition]:
+        """What of this program only reads; made at first use, as a verdict does not need it."""
+        if self._readers is None:
+            self._readers = [Condition(_READER, entry) for entry in self.reading]
+        return self._readers
 
     @property
     def conditions(self) -> list[Condition]:
@@ -95,6 +119,7 @@ class Book:
         self._readers: dict[str, list[Mapping[str, Any]]] = {}
         self._programs: dict[str, Program | None] = {}
         self._triggers: dict[str, Trigger | None] = {}
+        self._sights: dict[str, int] = {}
         self.own: OwnRules | None = None
         for content in files:
             self._take(content)
@@ -130,7 +155,7 @@ class Book:
         except KeyError:
             pass
         program = self._known(name)
-        if program is None:
+        if program is None and not (name.islower() and name.isalpha()):  # else its only spelling
             for other in _other_names(name):
                 program = self._known(other)
                 if program is not None:
@@ -144,7 +169,10 @@ class Book:
         return self.program(name.rpartition("/")[2]) is not None
 
     def trigger(self, name: str) -> Trigger | None:
-        """Return what must occur in a command of a program for any rule to hold; None when anything may."""
+        """Return what must occur in a command of a program for any rule to hold.
+
+        None when anything may, and the first few times that a program with many conditions is seen.
+        """
         try:
             return self._triggers[name]
         except KeyError:
@@ -152,31 +180,45 @@ class Book:
         program = self.program(name.rpartition("/")[2])
         if program is None:
             return None
-        found = self._trigger(program)
-        self._triggers[name] = found
+        if program.name in self._triggers:  # kept by that name alone: of paths there is no end
+            return self._triggers[program.name]
+        sights = self._sights[program.name] = self._sights.get(program.name, 0) + 1
+        if sights * CONDITIONS_FOR_A_SIGHT <= len(self._conditions.get(program.name, ())):
+            return None
+        found = self._triggers[program.name] = self._trigger(program)
         return found
 
     def _trigger(self, program: Program) -> Trigger | None:
-        found: list[Trigger | None] = [condition.needs() for condition in program.conditions]
         spec = self.wrappers.get(program.name)
+        if spec is not None and ("after" not in spec or "direct" in spec):
+            return None
+        references = self._detectors.get(program.name, "").split()
+        if not all(reference in TRIGGERS or reference == _GIT for reference in references):
+            return None
+        needs: list[Need] = []
+        for condition in program.conditions:
+            need = condition.needs()
+            if need is None:
+                return None
+            needs.append(need)
+        trigger = Trigger()
+        trigger.add(needs)
         if spec is not None:
-            found.append(
-                Trigger(re.split(r"[+ ]", spec["after"]))
-                if "after" in spec and "direct" not in spec
-                else None
-            )
-        for reference in self._detectors.get(program.name, "").split():
-            if reference == "detectors.git:git":
-                found.append(self._git_trigger())
+            trigger.words.update(re.split(r"[+ ]", spec["after"]))
+        for reference in references:
+            if reference == _GIT:
+                self._add_git(trigger)
             else:
-                found.append(Trigger(patterns=[TRIGGERS[reference]]) if reference in TRIGGERS else None)
-        known = [trigger for trigger in found if trigger is not None]
-        return Trigger.any_of(known) if len(known) == len(found) else None
+                trigger.add_pattern(TRIGGERS[reference])
+        return trigger
 
-    def _git_trigger(self) -> Trigger:
-        """Return the subcommands that rules or detectors speak of, and the options that bring in others."""
-        names = {name[4:] for name in {*self._conditions, *self._detectors} if name.startswith("git-")}
-        return Trigger(words=names | {"remote", "fetch", "pull", "clone"}, starts=["-c", "--exec", "--conf"])
+    def _add_git(self, trigger: Trigger) -> None:
+        """Add the subcommands that rules or detectors speak of, and the options that bring in others."""
+        trigger.words.update(
+            name[4:] for name in {*self._conditions, *self._detectors} if name.startswith("git-")
+        )
+        trigger.words.update(("remote", "fetch", "pull", "clone"))
+        trigger.starts += ("-c", "--exec", "--conf")
 
     def names(self) -> set[str]:
         """Return the names of all programs that the book knows."""
@@ -210,7 +252,7 @@ class Book:
         effect = self._effects.get(name, "")
         program.effect = effect
         program.reads = effect == "read"
-        program.readers.extend(Condition(_READER, entry) for entry in self._readers.get(name, ()))
+        program.reading = self._readers.get(name, ())
         if name in self.wrappers:
             program.detectors.append(_load("unwrap:prefix"))
         for reference in (detectors or "").split():

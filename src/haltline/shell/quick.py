@@ -71,10 +71,22 @@ def _needs_tree(name: str) -> bool:
 
 
 def _matters(text: str, name: str, book: Book) -> bool:
+    if name == "git":
+        name = _subcommand(text, book)
     trigger = book.trigger(name)
     if trigger is None:
         return book.known(name)
     return trigger.occurs(text)
+
+
+def _subcommand(text: str, book: Book) -> str:
+    """Return the program that a subcommand of Git is judged as, if it stands first; else Git itself."""
+    words = text.split(None, 2)
+    if len(words) > 1 and words[1][0] != "-":
+        name = "git-" + words[1]
+        if "/" not in name and book.known(name):
+            return name
+    return "git"
 
 
 def _idle(command: str, book: Book) -> bool:
@@ -82,5 +94,6 @@ def _idle(command: str, book: Book) -> bool:
     words = command.split(None, 1)
     if not words or _needs_tree(words[0]):
         return False
-    trigger = book.trigger(words[0])
-    return trigger is not None and not trigger.occurs(_unquoted(command))
+    text = _unquoted(command)
+    trigger = book.trigger(_subcommand(text, book) if words[0] == "git" else words[0])
+    return trigger is not None and not trigger.occurs(text)

@@ -4,20 +4,57 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
-from functools import partial
-from operator import itemgetter
-
-from haltline.shell.trigger import Trigger
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from haltline.shell.options import Options
+    from haltline.shell.trigger import Need
 
 
 _WILD = re.compile(r"[*?\[\]]")
+# Patterns by their text: rules share many, and each is compiled when it first decides something. Compiling
+# one takes 100 to 400 µs, longer than the whole analysis of a command.
+_patterns: dict[str, re.Pattern[str]] = {}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    found = _patterns.get(pattern)
+    if found is None:
+        found = _patterns[pattern] = re.compile(pattern)
+    return found
+
+
+class Names:
+    """The names that a word may have, some with wildcards; beginnings and ends need no regular expression."""
+
+    __slots__ = ("ends", "exact", "pattern", "starts")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        starts, ends, exact, others = [], [], [], []
+        for name in names:
+            if not _has_pattern(name):
+                exact.append(name)
+            elif not _has_pattern(name[:-1]) and name[-1] == "*":
+                starts.append(name[:-1])
+            elif not _has_pattern(name[1:]) and name[0] == "*":
+                ends.append(name[1:])
+            else:
+                others.append(name)
+        self.exact = frozenset(exact)
+        self.starts = tuple(starts)
+        self.ends = tuple(ends)
+        self.pattern = "|".join(translate(name) for name in others)
+
+    def __contains__(self, word: str) -> bool:
+        return (
+            word in self.exact
+            or word.startswith(self.starts)
+            or word.endswith(self.ends)
+            or (self.pattern != "" and _compiled(self.pattern).match(word) is not None)
+        )
 
 
 class Rule:
@@ -66,11 +103,11 @@ class Condition:
         self.rule = rule
         self.raw = raw
         self.compiled = False
-        self.words: list[frozenset[str] | re.Pattern[str] | None] = []
+        self.words: list[frozenset[str] | Names | None] = []
         self.options: list[tuple[str, ...]] = []
         self.without: tuple[str, ...] = ()
-        self.values: list[tuple[tuple[str, ...], re.Pattern[str]]] = []
-        self.argument: re.Pattern[str] | None = None
+        self.values: list[tuple[tuple[str, ...], str]] = []
+        self.argument: str | None = None
         self.least: int = 0
         self.none: bool = False
 
@@ -81,8 +118,8 @@ class Condition:
         self.words = [_word_test(token) for token in raw.get("words", "").split()]
         self.options = [tuple(group.split("|")) for group in raw.get("options", "").split()]
         self.without = tuple(raw.get("without", "").replace("|", " ").split())
-        self.values = [(tuple(n.split("|")), re.compile(p)) for n, p in raw.get("value", {}).items()]
-        self.argument = re.compile(raw["argument"]) if "argument" in raw else None
+        self.values = [(tuple(n.split("|")), p) for n, p in raw.get("value", {}).items()]
+        self.argument = raw.get("argument")
         self.least = raw.get("least", 0)
         self.none = raw.get("none", False)
 
@@ -91,19 +128,25 @@ class Condition:
         first = self.raw.get("words", "").partition(" ")[0]
         return None if not first or _has_pattern(first) else first.split("|")
 
-    def needs(self) -> Trigger | None:
-        """Return what every command that the condition holds for contains; None when that is not known."""
+    def needs(self) -> Need | None:
+        """Return what every command that the condition holds for contains; None when that is not known.
+
+        The longest of the words and options that it names says most; of a group the shortest name counts.
+        """
         raw = self.raw
-        choices: list[tuple[int, Callable[[], Trigger]]] = []
+        size, best = 0, None
         for word in raw.get("words", "").split():
             names = word.split("|")
             literals = [max(_WILD.split(name), key=len) for name in names] if _has_pattern(word) else names
-            if all(literals):
-                choices.append((min(map(len, literals)), partial(Trigger.of_words, names, literals)))
+            shortest = min(map(len, literals))
+            if shortest and shortest >= size:
+                size, best = shortest, (names, literals)
         for group in (*raw.get("options", "").split(), *raw.get("value", ())):
             names = group.split("|")
-            choices.append((min(map(len, names)), partial(Trigger.of_options, names)))
-        return max(reversed(choices), key=itemgetter(0))[1]() if choices else None
+            shortest = min(map(len, names))
+            if shortest >= size:
+                size, best = shortest, (names, None)
+        return best
 
     def holds(self, options: Options, verbs: frozenset[str] = frozenset()) -> int:  # noqa: C901  one check for each key
         """Return how many words were used by the match, or -1; nothing is skipped past one of the `verbs`."""
@@ -118,35 +161,33 @@ class Condition:
         if self.without and options.has(*self.without):
             return -1
         for names, pattern in self.values:
-            if not any(pattern.search(value) for value in options.all_values(*names)):
+            if not any(_compiled(pattern).search(value) for value in options.all_values(*names)):
                 return -1
         rest = options.words[used:]
         if self.none and rest:
             return -1
         if len(rest) < self.least:
             return -1
-        if self.argument is not None and not any(self.argument.search(word) for word in rest):
+        if self.argument is not None and not any(_compiled(self.argument).search(word) for word in rest):
             return -1
         return used
 
 
-def _word_test(pattern: str) -> frozenset[str] | re.Pattern[str] | None:
-    """Return the names that a word may have, a pattern for it, or None for `**` (any number of words)."""
+def _word_test(pattern: str) -> frozenset[str] | Names | None:
+    """Return the names that a word may have, or None for `**` (any number of words)."""
     if pattern == "**":
         return None
     names = pattern.split("|")
     if not _has_pattern(pattern):
         return frozenset(names)
-    return re.compile("|".join(translate(name) for name in names))
+    return Names(names)
 
 
 def _has_pattern(text: str) -> bool:
     return "*" in text or "?" in text or "[" in text
 
 
-def _match_words(
-    tests: list[frozenset[str] | re.Pattern[str] | None], words: list[str], verbs: frozenset[str]
-) -> int:
+def _match_words(tests: list[frozenset[str] | Names | None], words: list[str], verbs: frozenset[str]) -> int:
     position, skipping = 0, False
     for test in tests:
         if test is None:
@@ -157,7 +198,7 @@ def _match_words(
                 return -1
             word = words[position]
             position += 1
-            if word in test if isinstance(test, frozenset) else test.match(word):
+            if word in test:
                 break
             if not skipping or word in verbs:
                 return -1

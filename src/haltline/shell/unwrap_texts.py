@@ -60,12 +60,12 @@ def texts(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flo
     return Flow()
 
 
+_DEBUGGER = Grammar("-ex -x -o -p -iex -eval-command --eval-command --command -O -S --one-line", joined=True)
+
+
 def debugger(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
     """`gdb -ex '!command'` and `gdb --args command`."""
-    options = parse(
-        call.argv,
-        Grammar("-ex -x -o -p -iex -eval-command --eval-command --command -O -S --one-line", joined=True),
-    )
+    options = parse(call.argv, _DEBUGGER)
     for text in options.all_values(
         "-ex", "-iex", "-eval-command", "--eval-command", "-o", "-O", "--one-line"
     ):
@@ -107,9 +107,12 @@ _EMACS_PROCESS = re.compile(r"\((?:call-process|start-process)\s([^()]*)\)")
 _EMACS_STRING = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 
 
+_EMACS = Grammar("-f -l -L --eval --execute --funcall --load --directory", joined=True)
+
+
 def emacs(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
     """`emacs --batch --eval '(shell-command "…")'`."""
-    given = parse(call.argv, Grammar("-f -l -L --eval --execute --funcall --load --directory", joined=True))
+    given = parse(call.argv, _EMACS)
     for code in given.all_values("-eval", "--eval", "--execute"):
         for match in _EMACS_COMMAND.finditer(code):
             engine.run_text(re.sub(r"\\(.)", r"\1", match[1]), call.inner([], name), fresh(call))
@@ -200,9 +203,12 @@ def settings(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> 
     return None
 
 
+_PAGER = Grammar("-P --pager -H --html")
+
+
 def pager(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
     """`man -P command`."""
-    for text in parse(call.argv, Grammar("-P --pager -H --html")).all_values("-P", "--pager", "-H", "--html"):
+    for text in parse(call.argv, _PAGER).all_values("-P", "--pager", "-H", "--html"):
         engine.run_text(text, call.inner([], name), fresh(call))
     engine.effect("read", name, call)
     return None
@@ -229,14 +235,14 @@ _MAKE_SHELL = re.compile(r"\$\(shell\s+((?:[^()]|\([^()]*\))+)\)|!=\s*(.+)")
 _MAKE_SETTING = re.compile(r"(\w+)[:?!+]*=(.*)", re.DOTALL)
 
 
+_MAKE = Grammar(
+    "-f -C -j -l -I -o -W -E --file --makefile --directory --eval --include-dir --old-file --what-if"
+)
+
+
 def make(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
     """`make -f -`: the recipes of a makefile that flows in; `--eval` and settings are makefile text too."""
-    given = parse(
-        call.argv,
-        Grammar(
-            "-f -C -j -l -I -o -W -E --file --makefile --directory --eval --include-dir --old-file --what-if"
-        ),
-    )
+    given = parse(call.argv, _MAKE)
     call = moved(call, given.value("-C", "--directory"))
     texts = given.all_values("-E", "--eval")
     values = [match[2] for match in map(_MAKE_SETTING.fullmatch, given.words) if match is not None]
@@ -255,12 +261,12 @@ def make(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flo
     return None
 
 
+_ANSIBLE = Grammar("-i -m -a -u -l -f -e --inventory --module-name --args --user --limit --extra-vars")
+
+
 def ansible(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
     """`ansible hosts -m shell -a command`."""
-    options = parse(
-        call.argv,
-        Grammar("-i -m -a -u -l -f -e --inventory --module-name --args --user --limit --extra-vars"),
-    )
+    options = parse(call.argv, _ANSIBLE)
     module = options.value("-m", "--module-name") or "command"
     text = options.value("-a", "--args")
     if text is not None and module.rpartition(".")[2] in ("shell", "command", "raw", "script", "win_shell"):

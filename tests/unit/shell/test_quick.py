@@ -9,6 +9,7 @@ from haltline.shell.engine import Engine
 from haltline.shell.quick import plain_words
 
 NAMES = sorted(name for name in built_in().names() if name.isascii() and " " not in name)
+NAMES += ["git " + name.removeprefix("git-") for name in NAMES if name.startswith("git-")]
 WORDS = sorted(
     {
         word
@@ -19,6 +20,9 @@ WORDS = sorted(
         if word.isascii()
     }
 )
+
+for name in [name for name in NAMES if " " not in name] * 32:  # until each has its trigger
+    built_in().trigger(name)
 
 
 def verdicts(command: str) -> list[str]:
@@ -99,6 +103,7 @@ def test_the_short_way_is_not_taken_by_what_a_rule_is_for(command: str) -> None:
     "command",
     [
         *("ls -la", "git status", "aws s3 ls", "kubectl get pods -n x | grep y", "cat a.txt"),
+        *("git log --oneline -5 | head", "git diff --stat main", "git status && git show x"),
         *("grep 'a b' x | head -5", 'ls "a b" 2>&1 | wc -l', "ls 2>/dev/null; pwd"),
     ],
 )

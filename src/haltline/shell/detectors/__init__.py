@@ -130,7 +130,7 @@ TRIGGERS = {
     "detectors.builtins:unset": "HALTLINE_",
     "detectors.builtins:make_temporary": "(?!)",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
-    "detectors.writers:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout",
+    "detectors.writers:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout|bundle",
     "detectors.interpreters:project": "(?!)",
     "detectors.interpreters:awk": r"system|[|]",
     "detectors.find:find": r"-delete|-exec|-ok|-fprint|-fls",

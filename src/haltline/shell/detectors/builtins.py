@@ -13,7 +13,7 @@ from haltline.shell.detectors.filesystem import written
 from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
-from haltline.shell.options import Grammar, Options, parse
+from haltline.shell.options import PLAIN, Grammar, Options, parse
 from haltline.shell.paths import entered
 
 if TYPE_CHECKING:
@@ -135,10 +135,13 @@ def _between(match: re.Match[str]) -> str:
     return "".join(chr(code) for code in range(ord(match[1]), ord(match[2]) + 1))
 
 
+_DECODE = Grammar("-w -i -o -c -l -s --wrap --output --input")
+
+
 def decode(engine: Engine, call: Call) -> Flow | None:
     """`base64 -d` and `xxd -r -p`: what comes out is known when what goes in is."""
     name = call.program
-    options = parse(call.argv, Grammar("-w -i -o -c -l -s --wrap --output --input"))
+    options = parse(call.argv, _DECODE)
     decoding = options.has("-d", "-D", "--decode") if name != "xxd" else options.has("-r", "-revert")
     _writes_out(engine, call, name, options)
     if not decoding:
@@ -248,9 +251,12 @@ def alias(engine: Engine, call: Call) -> Flow:
     return Flow(None, 0)
 
 
+_READ = Grammar("-d -n -N -p -t -u -a -i -c -C -O -s")
+
+
 def read(engine: Engine, call: Call) -> Flow:
     """`read` sets variables from what flows in."""
-    options = parse(call.argv, Grammar("-d -n -N -p -t -u -a -i -c -C -O -s"))
+    options = parse(call.argv, _READ)
     callback = options.value("-C") if call.argv[0] != "read" else None
     if callback is not None:
         engine.run_text(callback, call.inner([], call.argv[0]), call.environment)
@@ -268,9 +274,12 @@ def read(engine: Engine, call: Call) -> Flow:
     return Flow("", 0)
 
 
+_BOUND = Grammar("-C -F -x -W -P -S -X -G -A -o -f -m -q -u -r")
+
+
 def bound(engine: Engine, call: Call) -> Flow:
     """`complete -C command`, `bind -x '"key": command'`: run when a person types."""
-    options = parse(call.argv, Grammar("-C -F -x -W -P -S -X -G -A -o -f -m -q -u -r"))
+    options = parse(call.argv, _BOUND)
     for text in options.all_values("-C") if call.argv[0] in ("complete", "compgen") else ():
         engine.run_text(text, call.inner([], call.argv[0]), call.environment)
     for text in options.all_values("-x") if call.argv[0] == "bind" else ():
@@ -280,9 +289,12 @@ def bound(engine: Engine, call: Call) -> Flow:
     return Flow("", 0)
 
 
+_LOAD = Grammar("-f")
+
+
 def load(engine: Engine, call: Call) -> Flow:
     """`enable -f file name` loads a builtin from a shared object."""
-    library = parse(call.argv, Grammar("-f")).value("-f")
+    library = parse(call.argv, _LOAD).value("-f")
     if library is not None:
         engine.report("interpreters.preload", call, library)
     engine.effect("read", None, call)
@@ -332,7 +344,7 @@ def download(engine: Engine, call: Call) -> Flow:
     """`curl` and `wget` bring content from the network, to their output or to a file."""
     curl = call.program == "curl"
     program = engine.book.program("curl" if curl else "wget")
-    options = parse(call.argv, program.grammar if program is not None else Grammar())
+    options = parse(call.argv, program.grammar if program is not None else PLAIN)
     engine.effect("network_in", options.words[0] if options.words else None, call)
     flow = Flow(None, NETWORK | PIPED)
     targets = options.all_values("-o", "--output") if curl else options.all_values("-O", "--output-document")

@@ -148,12 +148,12 @@ _DOCUMENT_LOSS = re.compile(
 )
 
 
+_DOCUMENT = Grammar("--eval -u -p --host --port --username --password --authenticationDatabase -f --file")
+
+
 def document(engine: Engine, call: Call) -> Flow | None:
     """Judge the JavaScript that a MongoDB shell is given."""
-    options = parse(
-        call.argv,
-        Grammar("--eval -u -p --host --port --username --password --authenticationDatabase -f --file"),
-    )
+    options = parse(call.argv, _DOCUMENT)
     texts = options.all_values("--eval")
     if not texts and call.stdin is not None and call.stdin.text is not None:
         texts = [call.stdin.text]

@@ -167,9 +167,12 @@ def truncated(engine: Engine, call: Call, target: str) -> None:
         engine.report("filesystem.truncate", call, display(target))
 
 
+_MOVE = Grammar("-t -S --target-directory --suffix")
+
+
 def move(engine: Engine, call: Call) -> Flow:
     """`mv`: the source is gone, and what stood at the target is overwritten."""
-    options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
+    options = parse(call.argv, _MOVE)
     into = options.value("-t", "--target-directory")
     sources = options.words if into is not None else options.words[:-1]
     target = into if into is not None else (options.words[-1] if options.words else "")
@@ -197,9 +200,12 @@ def _into(engine: Engine, call: Call, sources: list[str], target: str, into: str
             own_file(engine, call, target.rstrip("/") + "/" + source.rstrip("/").rpartition("/")[2])
 
 
+_COPY = Grammar("-t -S -m -o -g --target-directory --suffix --mode --owner --group")
+
+
 def copy(engine: Engine, call: Call) -> Flow:
     """`cp` and `install`: what stood at the target is overwritten."""
-    options = parse(call.argv, Grammar("-t -S -m -o -g --target-directory --suffix --mode --owner --group"))
+    options = parse(call.argv, _COPY)
     into = options.value("-t", "--target-directory")
     words = options.words
     target = into if into is not None else (words[-1] if len(words) > 1 else "")
@@ -235,8 +241,11 @@ def _dd(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
+_TRUNCATE = Grammar("-s -r --size --reference")
+
+
 def _truncate(engine: Engine, call: Call) -> Flow | None:
-    options = parse(call.argv, Grammar("-s -r --size --reference"))
+    options = parse(call.argv, _TRUNCATE)
     size = options.value("-s", "--size") or ""
     for target in options.words:
         written(engine, call, target, overwrites=True)
@@ -257,9 +266,12 @@ def _tee(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
+_LN = Grammar("-t -S --target-directory --suffix")
+
+
 def _ln(engine: Engine, call: Call) -> Flow | None:
     """What a link points to stays as it is; where the link goes something may be replaced."""
-    options = parse(call.argv, Grammar("-t -S --target-directory --suffix"))
+    options = parse(call.argv, _LN)
     words = options.words
     into = options.value("-t", "--target-directory")
     for target in words[-1:]:
@@ -304,8 +316,11 @@ def _after_delimiter(script: str, i: int, delimiter: str) -> int:
     return len(script)
 
 
+_SED = Grammar("-e -f -l --expression --file --line-length")
+
+
 def _sed(engine: Engine, call: Call) -> Flow | None:
-    options = parse(call.argv, Grammar("-e -f -l --expression --file --line-length"))
+    options = parse(call.argv, _SED)
     scripts = options.all_values("-e", "--expression")
     words = options.words
     if not scripts and not options.has("-f", "--file"):
@@ -345,13 +360,16 @@ _OPENED = re.compile(r"[0-7]*(?:[2367][0-7]|[0-7][2367])|[ugo]*[goa][ugo]*\+[rxX
 _CHMOD_OPTION = re.compile(r"[^-]|--|-[Rvcf]+\Z")
 
 
+_PERMISSIONS = Grammar("-m -x -M -X --reference --from --set-file --restore")
+
+
 def permissions(engine: Engine, call: Call) -> Flow | None:
     """`chmod`, `chown` and their like on roots, homes and system files."""
     name = call.program
     argv = call.argv
     if name == "chmod":  # `-x` is a mode, not an option
         argv = [word if _CHMOD_OPTION.match(word) else word.replace("-", "a-", 1) for word in argv]
-    options = parse(argv, Grammar("-m -x -M -X --reference --from --set-file --restore"))
+    options = parse(argv, _PERMISSIONS)
     recursive = options.has("-R", "--recursive")
     words = options.words if name == "setfacl" else options.words[1:]
     mode = options.words[0] if options.words else ""

@@ -146,6 +146,9 @@ def _runs(engine: Engine, call: Call, starts: list[str], names: list[str], i: in
 _INTERPRETERS = word_set("sh bash zsh dash ksh python python2 python3 node perl ruby php")
 
 
+_FD = Grammar("-e -E -t -d -S -o --extension --exclude --type --max-depth --size --owner --base-directory")
+
+
 def fd(engine: Engine, call: Call) -> Flow:
     """`fd … -x command` runs a command on what it finds."""
     argv = call.argv
@@ -153,10 +156,7 @@ def fd(engine: Engine, call: Call) -> Flow:
     if at is None:
         engine.effect("read", None, call)
         return Flow(None, PIPED)
-    options = parse(
-        argv[:at],
-        Grammar("-e -E -t -d -S -o --extension --exclude --type --max-depth --size --owner --base-directory"),
-    )
+    options = parse(argv[:at], _FD)
     starts = options.words[1:] or ["."]
     command = argv[at + 1 :]
     if ";" in command:

@@ -37,8 +37,11 @@ _TRANSPORTS = frozenset({"fetch", "pull", "push", "clone", "ls-remote", "remote-
 
 def git(engine: Engine, call: Call) -> Flow | None:
     """Judge `git [options] subcommand …`."""
-    options = parse(call.argv, _GLOBAL, first_word_ends=True)
-    rest = call.argv[options.index :]
+    argv = call.argv
+    if len(argv) > 1 and argv[1][:1] != "-" and not call.settings:
+        return subcommand(engine, call, argv[1:])  # most calls: half the time of the steps below
+    options = parse(argv, _GLOBAL, first_word_ends=True)
+    rest = argv[options.index :]
     aliases: dict[str, str] = {}
     for setting in [*options.all_values("-c"), *_given_settings(call)]:
         name, _, value = setting.partition("=")
@@ -115,9 +118,12 @@ def subcommand(engine: Engine, call: Call, rest: list[str]) -> Flow | None:
     return engine.run_program(program, own)
 
 
+_PUSH = Grammar("-o --push-option --receive-pack --exec --repo --recurse-submodules")
+
+
 def push(engine: Engine, call: Call) -> Flow | None:
     """`git push`: forced, deleting or mirroring refspecs."""
-    options = parse(call.argv, Grammar("-o --push-option --receive-pack --exec --repo --recurse-submodules"))
+    options = parse(call.argv, _PUSH)
     if options.has("-n", "--dry-run"):
         engine.effect("read", None, call)
         return Flow(None, 0)
@@ -208,9 +214,12 @@ def restore(engine: Engine, call: Call) -> Flow | None:
     return Flow(None, 0)
 
 
+_CONFIGURE = Grammar("-f --file --blob --type --default --url --value --comment")
+
+
 def configure(engine: Engine, call: Call) -> Flow | None:
     """`git config`: settings that make Git run programs, or that hand credentials around."""
-    options = parse(call.argv, Grammar("-f --file --blob --type --default --url --value --comment"))
+    options = parse(call.argv, _CONFIGURE)
     words = options.words
     if words[:1] in (["set"], ["unset"], ["get"], ["list"], ["edit"]):
         words = words[1:] if words[0] == "set" else []
@@ -248,16 +257,16 @@ _RUN_BY_OPTION = {
 }
 
 
+_RUNS = Grammar(
+    "-x --exec -s -X --onto -u -c --config --upload-pack --receive-pack --extcmd --tool "
+    "--tree-filter --index-filter --msg-filter --commit-filter --parent-filter --env-filter "
+    "--tag-name-filter --setup"
+)
+
+
 def runs(engine: Engine, call: Call) -> Flow | None:
     """`git rebase --exec`, `git submodule foreach`, `git bisect run`, `git filter-branch`: shell text."""
-    options = parse(
-        call.argv,
-        Grammar(
-            "-x --exec -s -X --onto -u -c --config --upload-pack --receive-pack --extcmd --tool "
-            "--tree-filter --index-filter --msg-filter --commit-filter --parent-filter --env-filter "
-            "--tag-name-filter --setup"
-        ),
-    )
+    options = parse(call.argv, _RUNS)
     for text in options.all_values(*_RUN_BY_OPTION.get(call.argv[0], _RUN_BY_OPTION[""])):
         engine.run_text(text, call.inner([], "git"), fresh(call))
     if call.argv[0] == "git-clone":
@@ -279,9 +288,12 @@ def runs(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
+_REMOVE = Grammar("--pathspec-from-file")
+
+
 def remove(engine: Engine, call: Call) -> Flow | None:
     """`git rm` deletes files; with `--force` also those whose changes were never committed."""
-    options: Options = parse(call.argv, Grammar("--pathspec-from-file"))
+    options: Options = parse(call.argv, _REMOVE)
     dry = options.last("-n", "--dry-run", "--no-dry-run") in ("-n", "--dry-run")
     forced = options.last("-f", "--force", "--no-force") in ("-f", "--force")
     cached = options.has("--cached")

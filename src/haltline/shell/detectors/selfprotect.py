@@ -76,13 +76,12 @@ def own_file(engine: Engine, call: Call, path: str, *, removed: bool = False) ->
     return False
 
 
+_HALTLINE = Grammar("--config --database --database-url --home --data-dir --profile")
+
+
 def haltline(engine: Engine, call: Call) -> Flow | None:
     """Judge `haltline …`."""
-    options = parse(
-        call.argv,
-        Grammar("--config --database --database-url --home --data-dir --profile"),
-        first_word_ends=True,
-    )
+    options = parse(call.argv, _HALTLINE, first_word_ends=True)
     words = [word for word in call.argv[options.index :] if not word.startswith("-")]
     for setting, value in call.settings:
         own_setting(engine, call, setting, value)

@@ -42,19 +42,25 @@ _TAR_RUNS = (
 )
 
 
+_UNZIP = Grammar("-d -x -P")
+
+
+_TAR_OPTIONS = Grammar("-D -E -F -H -I -O -R --directory --file --format --rsh-command")
+
+
 def extract(engine: Engine, call: Call) -> Flow | None:
     """Archives unpacked over a system directory or a home, and archives that eat what they pack."""
     name = call.program
     target: str | None
     anywhere = False
     if name == "unzip":
-        options = parse(call.argv, Grammar("-d -x -P"))
+        options = parse(call.argv, _UNZIP)
         target, extracts = options.value("-d"), not options.has("-l", "-t", "-Z", "-p", "-z", "-v")
     elif name in ("7z", "7za", "7zz", "7zr"):
         target = next((word[2:] for word in call.argv if word.startswith("-o") and len(word) > 2), None)  # noqa: PLR2004  a path is attached
         extracts = call.argv[1:2] in (["x"], ["e"])
     elif name == "cpio":
-        options = parse(call.argv, Grammar("-D -E -F -H -I -O -R --directory --file --format --rsh-command"))
+        options = parse(call.argv, _TAR_OPTIONS)
         target, extracts = options.value("-D", "--directory"), options.has("-i", "--extract")
     else:
         options = parse(call.argv, _TAR)
@@ -109,13 +115,17 @@ _OUTPUT_OPTION = {
     "git-bundle": "",
 }
 _OUTPUT_VALUES = "-k -t -S -T -n -s --key --buffer-size"
+_OUTPUT = {
+    name: Grammar(f"{names} {_OUTPUT_VALUES}", joined=name == "openssl")
+    for name, names in _OUTPUT_OPTION.items()
+}
 
 
 def output_file(engine: Engine, call: Call) -> Flow | None:
     """`sort -o file`: a program that reads, unless an option names a file to write."""
     name = call.program
     names = _OUTPUT_OPTION[name]
-    options = parse(call.argv, Grammar(f"{names} {_OUTPUT_VALUES}", joined=name == "openssl"))
+    options = parse(call.argv, _OUTPUT[name])
     targets = options.all_values(*names.split())
     if name == "yq" and options.has("-i", "--inplace", "--in-place"):
         targets += options.words[-1:]
@@ -126,19 +136,38 @@ def output_file(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
+_PACK = Grammar("-b -t -n -x -i -P -TT")
+
+
 def pack(engine: Engine, call: Call) -> Flow | None:
     """`zip -m archive files`: the files go away once they are packed."""
-    options = parse(call.argv, Grammar("-b -t -n -x -i -P -TT"))
+    options = parse(call.argv, _PACK)
     if options.has("-m", "--move"):
         for target in options.words[1:]:
             deleted(engine, call, target, recursive=True, force=True)
     return None
 
 
+_TARGET = {
+    "patch": Grammar(
+        "-d -i -o -p -r -B -D -F -g -V -Y -z --directory --input --output --strip --reject-file --fuzz"
+    ),
+    "sponge": Grammar(""),
+    "ed": Grammar("-p --prompt"),
+    "red": Grammar("-p"),
+    "split": Grammar(
+        "-a -b -C -l -n -t --filter --bytes --lines --number --suffix-length --additional-suffix"
+    ),
+    "csplit": Grammar("-b -f -n --prefix --digits"),
+    "fallocate": Grammar("-o -l -n --offset --length"),
+    "mkfifo": Grammar("-m --mode"),
+}
+
+
 def target_files(engine: Engine, call: Call) -> Flow | None:
     """`patch file`, `sponge file`, `ed file`: programs that write the files that they name."""
     name = call.program
-    options = parse(call.argv, Grammar(_TARGET_VALUES[name]))
+    options = parse(call.argv, _TARGET[name])
     words = options.words
     if name == "patch":
         if options.has("--dry-run", "-C", "--check"):
@@ -161,23 +190,17 @@ def target_files(engine: Engine, call: Call) -> Flow | None:
     return None
 
 
-_TARGET_VALUES = {
-    "patch": "-d -i -o -p -r -B -D -F -g -V -Y -z --directory --input --output --strip --reject-file --fuzz",
-    "sponge": "",
-    "ed": "-p --prompt",
-    "red": "-p",
-    "split": "-a -b -C -l -n -t --filter --bytes --lines --number --suffix-length --additional-suffix",
-    "csplit": "-b -f -n --prefix --digits",
-    "fallocate": "-o -l -n --offset --length",
-    "mkfifo": "-m --mode",
-}
+_AWK = Grammar("-F -f -v -i -e -l --include --source --file --assign")
+
+
+_SCRIPT = Grammar("-e -E -I -M -m -r -C -0")
 
 
 def in_place(engine: Engine, call: Call) -> Flow | None:
     """`perl -pi -e code file`, `ruby -i`, `gawk -i inplace`: programs that edit the files that they name."""
     name = call.program
     if "awk" in name:
-        options = parse(call.argv, Grammar("-F -f -v -i -e -l --include --source --file --assign"))
+        options = parse(call.argv, _AWK)
         program = " ".join(options.all_values("-e", "--source") or options.words[:1])
         for match in _AWK_TARGET.finditer(program):
             written(engine, call, match[2], overwrites=match[1] == ">")
@@ -187,7 +210,7 @@ def in_place(engine: Engine, call: Call) -> Flow | None:
             return None
         targets = options.words if options.has("-e", "-f", "--source", "--file") else options.words[1:]
     else:
-        options = parse(call.argv, Grammar("-e -E -I -M -m -r -C -0"))
+        options = parse(call.argv, _SCRIPT)
         if not any(option == "-i" for option, _ in options.given):
             return None
         targets = options.words if options.has("-e", "-E") else options.words[1:]
@@ -199,14 +222,14 @@ def in_place(engine: Engine, call: Call) -> Flow | None:
 _AWK_TARGET = re.compile(r"[^<>=](>>?)\s*\"([^\"]+)\"")
 
 
+_SYNCHRONISE = Grammar(
+    "-e -f -T -B -M --rsh --rsync-path --exclude --include --filter --files-from --bwlimit --chmod"
+)
+
+
 def synchronise(engine: Engine, call: Call) -> Flow | None:
     """`rsync --delete` removes from the target what the source lacks."""
-    options = parse(
-        call.argv,
-        Grammar(
-            "-e -f -T -B -M --rsh --rsync-path --exclude --include --filter --files-from --bwlimit --chmod"
-        ),
-    )
+    options = parse(call.argv, _SYNCHRONISE)
     for text in options.all_values("-e", "--rsh", "--rsync-path"):
         engine.run_text(text, call.inner([], "rsync"))
     if options.has("-n", "--dry-run") or not options.words:
