@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, SECRET, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.inline.values import Value, Values, path_of
+from haltline.shell.inline.values import MAX_ALTERNATIVES, Value, Values, path_of
 from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
+from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _unparsed(engine: Engine, call: Call, code: str) -> None:
 
 
 class _Visitor:
-    __slots__ = ("active", "call", "engine", "found", "lists", "values")
+    __slots__ = ("active", "call", "cut", "engine", "found", "lists", "values")
 
     def __init__(self, engine: Engine, call: Call, code: str) -> None:
         self.engine = engine
@@ -168,6 +169,7 @@ class _Visitor:
         self.values = Values(engine.charge)
         self.active: list[str] = []
         self.found = False
+        self.cut = False
 
     # Statements
 
@@ -274,11 +276,17 @@ class _Visitor:
                 self.expression(child)
         if isinstance(node, ast.Call):
             turns = self.values.alternatives(node)
-            outer = self.values.choice
+            outer, cut = self.values.choice, self.cut
+            is_cut = self.values.is_cut(node)
             for turn in range(turns):
-                self.values.choice = turn
+                self.values.choice, self.cut = turn, is_cut
                 self.visit_call(node)
-            self.values.choice = outer
+            self.values.choice, self.cut = outer, cut
+
+    def whole(self) -> None:
+        """Raise `LimitReached` at the last value that is looked at, when the call acts on more."""
+        if self.cut and self.values.choice >= MAX_ALTERNATIVES - 1:
+            raise LimitReached(f"more than {MAX_ALTERNATIVES} values of a name")
 
     # Calls
 
@@ -361,6 +369,7 @@ class _Visitor:
         self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, node: ast.Call
     ) -> None:
         """Read a function's body with the arguments of a call."""
+        self.whole()
         self.engine.charge(1)
         parameters = _parameters(function.args)
         given: dict[str, ast.expr] = dict(zip((p.arg for p in parameters), node.args, strict=False))
@@ -388,6 +397,7 @@ class _Visitor:
 
     def evaluate(self, name: str, first: ast.expr) -> None:
         """`exec` and `eval` of a text that is known, of one from the network, or of one that nobody knows."""
+        self.whole()
         if name == "runpy.run_path":
             path = self.values.text(first)
             self.dispatch(["python3", path or UNKNOWN])
@@ -429,6 +439,7 @@ class _Visitor:
             return
         self.found = True
         if any(c in mode for c in "wax+"):
+            self.whole()
             written(self.engine, self.call, path, overwrites="w" in mode)
             return
         self.engine.effect("read", path, self.call)
@@ -437,6 +448,7 @@ class _Visitor:
 
     def statements(self, value: Value) -> None:
         """Judge SQL that is given to a database."""
+        self.whole()
         if isinstance(value, str):
             from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
 
@@ -466,6 +478,7 @@ class _Visitor:
 
     def dispatch(self, words: Sequence[Value]) -> None:
         """Judge a command that is run without a shell."""
+        self.whole()
         self.found = True
         argv = [_word(word) for word in words]
         inner = self.call.inner(argv, "python")
@@ -474,6 +487,7 @@ class _Visitor:
 
     def run_text(self, value: Value) -> None:
         """Judge a text that a shell runs."""
+        self.whole()
         self.found = True
         if isinstance(value, list):
             self.dispatch(value)
@@ -506,6 +520,7 @@ class _Visitor:
 
     def with_input(self, node: ast.Call, words: list[Value]) -> None:
         """Run words with the text that `input=` gives them."""
+        self.whole()
         text = next((self.values.text(k.value) for k in node.keywords if k.arg == "input"), None)
         self.found = True
         inner = self.call.inner([_word(word) for word in words], "python")
@@ -525,6 +540,7 @@ class _Visitor:
 
     def delete(self, value: Value, *, recursive: bool) -> None:
         """Judge the deletion of a path, or of everything that a pattern finds."""
+        self.whole()
         from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
         self.found = True

@@ -8,10 +8,11 @@ computed is unknown.
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from haltline.shell.environment import Environment
-from haltline.shell.inline.expressions import Expressions, Value
+from haltline.shell.inline.expressions import MAX_ALTERNATIVES, Expressions, Value
 from haltline.shell.inline.lexer import interpolations, lexed
 from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
 from haltline.shell.scanner import LimitReached
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.inline.lexer import Source
 
-MAX_LENGTH = 64 * 1024
+MAX_LENGTH = 32 * 1024
 MAX_DEPTH = 6
+_CHARACTERS_PER_STEP = 64
+_SEARCHED_PER_STEP = 256  # characters of a whole script that one more pattern runs over
 
 # For each language: what its calls do, as a pattern of their names. `|` between names; `.` is literal.
 _CALLS: dict[str, dict[str, str]] = {
@@ -238,7 +241,10 @@ def julia(engine: Engine, call: Call, code: str) -> None:
 def tcl(engine: Engine, call: Call, code: str) -> None:
     """Report what a Tcl text would do."""
     engine.effect("execute", "tcl", call)
-    for match in _TCL.finditer(code[:MAX_LENGTH]):
+    if len(code) > MAX_LENGTH:
+        engine.report("limits.reached", call, "inline code is too long")
+        return
+    for match in _TCL.finditer(code):
         words = match[2].replace("{", " ").replace("}", " ")
         text = f"rm -r {words.replace('-force', '-f')}" if match[1].startswith("file") else words
         engine.run_text(text, call.inner([], "tcl"), Environment())
@@ -256,7 +262,7 @@ def judge(engine: Engine, call: Call, code: str, language: str, depth: int = 0) 
         engine.report("limits.reached", call, "inline code is too long")
         return
     engine.charge(1 + len(code) // 64)
-    source = lexed(code, language)
+    source = lexed(code, language, engine.charge)
     if _CONNECTS.search(source.code) and (_SHELL_PATH.search(code) is not None):
         engine.report("machine.reverse-shell", call)
     if (_FETCHES.search(source.code) or _REQUIRES_HTTP.search(code)) and _EVALUATES.search(source.code):
@@ -267,12 +273,13 @@ def judge(engine: Engine, call: Call, code: str, language: str, depth: int = 0) 
 class _Judge:
     """Judges one script, in the order in which it stands."""
 
-    __slots__ = ("call", "depth", "engine", "expressions", "raw", "source")
+    __slots__ = ("call", "depth", "engine", "expressions", "processes", "raw", "source")
 
     def __init__(self, engine: Engine, call: Call, raw: str, source: Source, depth: int) -> None:
         self.engine = engine
         self.call = call
         self.raw = raw
+        self.processes = "child_process" in raw
         self.source = source
         self.depth = depth
         self.expressions = Expressions(source, engine.charge)
@@ -292,7 +299,7 @@ class _Judge:
         if language == "groovy":
             self.executed_lists()
         for text in self.source.texts.values():
-            self.engine.charge(1)
+            self.engine.charge(1 + len(text.value) // _CHARACTERS_PER_STEP)
             if text.kind == "command" or (language == "groovy" and _EXECUTED.match(code, text.end)):
                 self.run_text(self.expressions.literal(text))
             for _, _, inner in interpolations(text, language):
@@ -350,14 +357,14 @@ class _Judge:
         for match in loop.finditer(code) if loop is not None else ():
             self.engine.charge(1)
             value, _ = expressions.expression(match.end(), 0)
-            for item in (value if isinstance(value, list) else [])[:8]:
+            for item in value if isinstance(value, list) else []:
                 expressions.bind(match[1], item)
         for match in _EACH.finditer(code):
             self.engine.charge(1)
             start = max(code.rfind(c, max(0, match.start() - 400), match.start()) for c in "\n;{=")
             value, _ = expressions.expression(start + 1, 0)
             name = match[1] or match[2] or match[3]
-            for item in (value if isinstance(value, list) else [])[:8]:
+            for item in value if isinstance(value, list) else []:
                 if name is not None:
                     expressions.bind(name, item)
 
@@ -366,12 +373,12 @@ class _Judge:
         code = self.source.code
         name = match[0]
         before = code[max(0, match.start() - 60) : match.start()]
+        self.engine.charge(2)
         if self.other_method(kind, name, before):
             return
-        self.engine.charge(1)
         values, end = self.expressions.arguments(match.end())
         region = code[match.end() : min(len(code), end + 80)]
-        for turn in range(8):
+        for turn in count():
             turned = self.turn(match.end(), values, turn)
             if turned is None:
                 break
@@ -382,14 +389,17 @@ class _Judge:
         if turn == 0:
             return values
         code = self.source.code
+        self.engine.charge(1)
         match = re.compile(r"[\s(]*([$@]?\w+)\s*[,);\n]").match(code, position)
         alternatives = self.expressions.names.get(match[1], []) if match is not None else []
+        if match is not None and turn >= len(alternatives) and match[1] in self.expressions.cut:
+            raise LimitReached(f"more than {MAX_ALTERNATIVES} values of a name")
         return [alternatives[-1 - turn], *values[1:]] if turn < len(alternatives) else None
 
     def other_method(self, kind: str, name: str, before: str) -> bool:
         """Return whether a call of this name belongs to something else: `regex.exec`, `list.delete`."""
         if not _METHOD.search(before):
-            return self.source.language == "javascript" and name == "exec" and "child_process" not in self.raw
+            return self.source.language == "javascript" and name == "exec" and not self.processes
         if self.source.language != "javascript":
             return (kind not in ("file", "send") and before.rstrip().endswith("->")) or (
                 before.endswith(".")
@@ -398,15 +408,14 @@ class _Judge:
                 and not re.search(r"(?:Kernel|FileUtils|Process)\.\Z", before)
             )
         if name == "exec":
+            self.engine.charge(1 + len(self.raw) // _SEARCHED_PER_STEP)
             holder = re.search(r"([\w$]+)\s*\??\.\s*\Z", before)
             if holder is not None and re.search(
                 rf"\b{re.escape(holder[1])}\s*=\s*(?:await\s+)?(?:require|import)\s*\(\s*['\"`](?:node:)?(?:child_process|shelljs)|import\s+(?:\*\s+as\s+)?{re.escape(holder[1])}\s+from",
                 self.raw,
             ):
                 return False
-            return not _BEFORE_EXEC.search(before) or (
-                "child_process" not in self.raw and "shell" not in self.raw
-            )
+            return not _BEFORE_EXEC.search(before) or (not self.processes and "shell" not in self.raw)
         return kind == "evaluate"
 
     # What calls do
@@ -590,6 +599,7 @@ class _Judge:
         """Judge the deletion of a path."""
         from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
+        self.engine.charge(1)
         target = UNKNOWN if value is None else path(value)
         self.engine.effect("delete", value, self.call, recursive=recursive, reversible=False)
         deleted(self.engine, self.call, target, recursive=recursive, force=True)

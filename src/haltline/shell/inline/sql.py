@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.inline import grammar
+from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_STATEMENTS = 5000
 MAX_DEPTH = 3
+MAX_CONDITIONS = 64
+_WORDS_PER_STEP = 8
 MAX_QUESTIONS = 16  # statements of one text that the parser is asked about
 
 DIALECTS = {
@@ -68,6 +71,7 @@ _SERVER_PROGRAM = word_set("XP_CMDSHELL SP_OACREATE SYS_EXEC SYS_EVAL DBMS_SCHED
 _SERVER_FILE = word_set(
     "PG_READ_FILE PG_READ_BINARY_FILE LO_IMPORT LO_EXPORT PG_LS_DIR LOAD_FILE DUMPFILE OUTFILE"
 )
+_BEFORE = word_set("EXPLAIN ( BEGIN ANALYZE DESCRIBE DESC VERBOSE ) , FORMAT ELSE THEN")
 _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
@@ -160,6 +164,7 @@ def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | 
         readings = [False, True]
     for escapes in readings:
         found = statements(text, escapes=escapes)
+        engine.charge(sum(1 + len(statement.words) // _WORDS_PER_STEP for statement in found))
         if len(found) > MAX_STATEMENTS:
             engine.report("limits.reached", call, "more statements than are looked at")
             return
@@ -240,8 +245,6 @@ class _Reader:
 
     def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
         """Judge the literals that are run as statements: blocks, `EXECUTE 'text'`, `EXEC ('text')`."""
-        if self.depth >= MAX_DEPTH:
-            return
         waiting = 0
         for index, word in enumerate(words):
             if word in ("EXECUTE", "EXEC", "IMMEDIATE", "SP_EXECUTESQL") or (
@@ -253,6 +256,8 @@ class _Reader:
             elif word in ("AS", "RETURNS") and words[0] == "CREATE":
                 waiting = 0
             elif waiting and word[:1] == "'":
+                if self.depth >= MAX_DEPTH:
+                    raise LimitReached(f"more than {MAX_DEPTH} texts of SQL inside one another")
                 judge(self.engine, self.call, word[1:], self.depth + 1, self.dialect)
             elif waiting:
                 waiting -= 1
@@ -319,29 +324,10 @@ def _bracket_end(words: list[str]) -> list[str]:
     return words
 
 
-def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case for each kind of statement
-    while (
-        words
-        and words[0]
-        in (
-            "EXPLAIN",
-            "(",
-            "BEGIN",
-            "ANALYZE",
-            "DESCRIBE",
-            "DESC",
-            "VERBOSE",
-            ")",
-            ",",
-            "FORMAT",
-            "ELSE",
-            "THEN",
-        )
-        and len(words) > 1
-    ):
-        words = words[1:]
+def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each kind of statement
     if not words:
         return None
+    words = words[next((i for i, word in enumerate(words) if word not in _BEFORE), len(words) - 1) :]
     first = words[0]
     if first == "DROP":
         kind = next((word for word in words[1:4] if word in _DROPPED), None)
@@ -372,10 +358,11 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case f
 def _altered(words: list[str]) -> str | None:
     if words[1:2] in (["USER"], ["ROLE"], ["SERVER"], ["LOGIN"]) and _POWERS.intersection(words):
         return "grant"
+    last = max((index for index, word in enumerate(words) if word == "WHERE"), default=-1)
     for index, word in enumerate(words):
         if word == "DROP" and words[index + 1 : index + 2] and words[index + 1] not in _NOT_LOST:
             return "alter-drop"
-        if word in ("DELETE", "UPDATE") and "WHERE" in words[index:] and words[index - 1 : index] != ["ON"]:
+        if word in ("DELETE", "UPDATE") and index < last and words[index - 1 : index] != ["ON"]:
             return (
                 ("delete-all" if word == "DELETE" else "update-all") if _unfiltered(words[index:]) else None
             )
@@ -416,16 +403,17 @@ def _unfiltered(words: list[str]) -> bool:
 def _always(words: list[str], depth: int) -> bool:  # noqa: C901  one case for each form of a condition
     """Return whether a condition holds for every row."""
     while len(words) > 1 and words[0] == "(" and _matching(words) == len(words) - 1:
-        words = words[1:-1]
+        if depth > MAX_CONDITIONS:
+            raise LimitReached(f"more than {MAX_CONDITIONS} conditions inside one another")
+        words, depth = words[1:-1], depth + 1
     if not words:
         return True
-    if depth < 16:  # noqa: PLR2004  conditions inside one another
-        at = _top_level(words, "OR")
-        if at > 0:
-            return _always(words[:at], depth + 1) or _always(words[at + 1 :], depth + 1)
-        at = _top_level(words, "AND")
-        if at > 0 and "BETWEEN" not in words:
-            return _always(words[:at], depth + 1) and _always(words[at + 1 :], depth + 1)
+    choices = _split(words, "OR")
+    if len(choices) > 1:
+        return any(_always(choice, depth + 1) for choice in choices)
+    every = _split(words, "AND") if "BETWEEN" not in words else []
+    if len(every) > 1:
+        return all(_always(part, depth + 1) for part in every)
     if words[0] == "NOT":
         return words[1:] in (["FALSE"], ["0"]) or (words[1:2] == ["("] and words[2:-1] in (["FALSE"], ["0"]))
     if len(words) == 1:
@@ -440,6 +428,18 @@ def _always(words: list[str], depth: int) -> bool:  # noqa: C901  one case for e
             left, right = words[:at], words[at + 1 :]
             return test(left, right)
     return False
+
+
+def _split(words: list[str], separator: str) -> list[list[str]]:
+    """Return what stands between the separators that no bracket holds; a first word is never one."""
+    parts: list[list[str]] = []
+    depth = start = 0
+    for index, word in enumerate(words):
+        depth += (word == "(") - (word == ")")
+        if word == separator and depth <= 0 and index > start:
+            parts.append(words[start:index])
+            start = index + 1
+    return [*parts, words[start:]]
 
 
 def _matching(words: list[str]) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, SECRET
@@ -24,8 +23,9 @@ _LAST_CHARACTER = 0x10FFFF
 Value = str | int | list["Value"] | dict[str, "Value"] | None
 
 MAX_LENGTH = 32 * 1024
-MAX_ITEMS = 64
-MAX_ALTERNATIVES = 16
+MAX_ITEMS = 512  # of a list; a longer one is a value that nobody knows
+MAX_ALTERNATIVES = 64  # values of a name; what uses a name that has more is asked about
+_ITEMS_PER_STEP = 64
 _EVALUATIONS_PER_STEP = 16
 
 _SAME_PATH = word_set(
@@ -60,7 +60,7 @@ _CONSTANTS = {
 class Values:
     """The names of a Python text and what they may be."""
 
-    __slots__ = ("charge", "choice", "functions", "left", "modules", "names", "taints", "uncertain")
+    __slots__ = ("charge", "choice", "cut", "functions", "left", "modules", "names", "taints", "uncertain")
 
     def __init__(self, charge: Callable[[int], None]) -> None:
         self.charge = charge
@@ -70,6 +70,7 @@ class Values:
         self.taints: dict[str, int] = {}
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = {}
         self.choice = 0
+        self.cut: set[str] = set()
         self.uncertain = 0
 
     def count(self) -> None:
@@ -105,13 +106,20 @@ class Values:
 
     def bind(self, name: str, values: list[Value]) -> None:
         """Set what a name may be; in a branch or loop, add to it."""
-        if self.uncertain:
+        if not self.uncertain:
+            self.cut.discard(name)
+        else:
             values = [*self.names.get(name, []), *values]
         if len(values) > 1:
             different: list[Value] = []
             for value in values:
-                if value not in different and len(different) < MAX_ALTERNATIVES:
-                    different.append(value)
+                self.count()
+                if value in different:
+                    continue
+                if len(different) == MAX_ALTERNATIVES:
+                    self.cut.add(name)
+                    break
+                different.append(value)
             values = different
         self.names[name] = values
 
@@ -123,6 +131,12 @@ class Values:
             if isinstance(inner, ast.Name):
                 turns = max(turns, len(self.names.get(inner.id, ())))
         return turns
+
+    def is_cut(self, node: ast.AST) -> bool:
+        """Return whether an expression uses a name that has more values than are looked at."""
+        return bool(self.cut) and any(
+            isinstance(inner, ast.Name) and inner.id in self.cut for inner in ast.walk(node)
+        )
 
     def iterate(self, target: ast.AST, source: ast.AST) -> None:
         """Bind a loop's name to everything that it runs over."""
@@ -143,7 +157,7 @@ class Values:
             if items and self.dotted(source) == "enumerate()":
                 target = target.elts[-1]
         if isinstance(target, ast.Name):
-            self.bind(target.id, items[:MAX_ALTERNATIVES] or [None])
+            self.bind(target.id, items or [None])
             self.taints[target.id] = 0 if self.dotted(source) == "os.environ" else self.taint(source)
 
     # Expressions
@@ -213,7 +227,9 @@ class Values:
 
     def _list(self, node: ast.List) -> Value:
         items: list[Value] = []
-        for element in node.elts[:MAX_ITEMS]:
+        if len(node.elts) > MAX_ITEMS:
+            return None
+        for element in node.elts:
             if isinstance(element, ast.Starred):
                 inner = self.value(element.value)
                 items.extend(inner if isinstance(inner, list) else [None])
@@ -224,8 +240,10 @@ class Values:
     _tuple = _set = _list  # each holds its elements in `elts`
 
     def _dict(self, node: ast.Dict) -> Value:
+        if len(node.keys) > MAX_ITEMS:
+            return None
         found: dict[str, Value] = {}
-        for key, value in islice(zip(node.keys, node.values, strict=True), MAX_ITEMS):
+        for key, value in zip(node.keys, node.values, strict=True):
             name = None if key is None else self.value(key)
             if isinstance(name, (str, int)):
                 found[str(name)] = self.value(value)
@@ -259,7 +277,8 @@ class Values:
         if not isinstance(node.op, ast.Add):
             return None
         if isinstance(left, list) and isinstance(right, list):
-            return [*left, *right][:MAX_ITEMS]
+            self.charge((len(left) + len(right)) // _ITEMS_PER_STEP)
+            return [*left, *right] if len(left) + len(right) <= MAX_ITEMS else None
         if isinstance(left, str) or isinstance(right, str):
             return (left if isinstance(left, str) else UNKNOWN) + (
                 right if isinstance(right, str) else UNKNOWN
@@ -323,7 +342,7 @@ class Values:
         if name == "chr" and isinstance(first, int):
             return chr(first) if 0 < first <= _LAST_CHARACTER else None
         if name == "shlex.split" and isinstance(first, str):
-            return list(_words(first))
+            return _words(first)
         if name == "map" and len(values) > 1 and self.dotted(node.args[0]) in ("chr", "str"):
             items = values[1] if isinstance(values[1], list) else []
             return [
@@ -360,7 +379,7 @@ class Values:
         if not isinstance(value, str):
             return None
         if method == "split" and (first is None or isinstance(first, str)) and first != "":
-            return list(value.split(first)[:MAX_ITEMS])
+            return _few(value.split(first))
         if method == "format":
             keywords = {k.arg: self.value(k.value) for k in node.keywords if k.arg is not None}
             return _formatted(value, values, keywords)
@@ -438,13 +457,17 @@ def _variable(name: str | None) -> str | None:
     return TEMPORARY if name in ("TMPDIR", "TEMP", "TMP") else None
 
 
-def _words(text: str) -> list[str]:
+def _few(items: list[str]) -> list[Value] | None:
+    return list(items) if len(items) <= MAX_ITEMS else None
+
+
+def _words(text: str) -> list[Value] | None:
     import shlex  # noqa: PLC0415  loaded only where it is needed
 
     try:
-        return shlex.split(text)[:MAX_ITEMS]
+        return _few(shlex.split(text))
     except ValueError:
-        return text.split()[:MAX_ITEMS]
+        return _few(text.split())
 
 
 def _percent(template: str, values: list[Value]) -> str:
