@@ -64,6 +64,8 @@ OVER = {
     ),
     "a long JavaScript": f"node -e '{'a();' * (scripts.MAX_LENGTH // 4 + 1)}'",
     "a long Python": f"python3 -c '{'a();' * (python.MAX_LENGTH // 4 + 1)}'",
+    "a Python longer than people write inline": "python3 <<'X'\n" + "a()\n" * 4200 + "X\n",
+    "AWK with strings without number": f"awk '{{ system(x) }} {chr(34) * 14_000}'",
     "a long Tcl": f"tclsh <<'X'\n{'set a b;' * (scripts.MAX_LENGTH // 8 + 1)}\nX\n",
 }
 

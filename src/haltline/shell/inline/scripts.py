@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 32 * 1024
 MAX_DEPTH = 6
 _CHARACTERS_PER_STEP = 64
+_STEPS_OF_A_DELETION = 4
 _SEARCHED_PER_STEP = 256  # characters of a whole script that one more pattern runs over
 
 # For each language: what its calls do, as a pattern of their names. `|` between names; `.` is literal.
@@ -347,7 +348,7 @@ class _Judge:
         expressions, code = self.expressions, self.source.code
         pattern = _BOUND.get(self.source.language)
         for match in pattern.finditer(code) if pattern is not None else ():
-            self.engine.charge(1)
+            self.engine.charge(2)
             value, _ = expressions.expression(match.end(), 0)
             if isinstance(value, list) or value:
                 expressions.bind(match[1], value)
@@ -599,7 +600,7 @@ class _Judge:
         """Judge the deletion of a path."""
         from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
-        self.engine.charge(1)
+        self.engine.charge(_STEPS_OF_A_DELETION)
         target = UNKNOWN if value is None else path(value)
         self.engine.effect("delete", value, self.call, recursive=recursive, reversible=False)
         deleted(self.engine, self.call, target, recursive=recursive, force=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_STATEMENTS = 5000
 MAX_DEPTH = 3
 MAX_CONDITIONS = 64
-_WORDS_PER_STEP = 8
+_WORDS_PER_STEP = 4
 MAX_QUESTIONS = 16  # statements of one text that the parser is asked about
 
 DIALECTS = {
@@ -39,7 +39,7 @@ _EMBEDDED = frozenset({"sqlite", "duckdb"})
 _COMMENTS = r"--[^\n]*|/\*.*?(?:\*/|\Z)"
 _LITERALS = r"|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
 _NAMES = (
-    r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]{0,128}\]|[@#]{0,2}[A-Za-z_][A-Za-z0-9_$]*'
+    r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]{0,128}+\]|[@#]{0,2}[A-Za-z_][A-Za-z0-9_$]*'
     r"|\d[\w.]*|;|\\[Gg](?![a-z])|\\;|\\[A-Za-z!?.+]+(?:(?!\\\\)[^\n])*|\\\\"
     r"|^[ \t]*\.[a-z]+[^\n]*|[<>=!]+|[^\s]"
 )
