@@ -103,6 +103,8 @@ HOSTILE = {
     "SQL alterations": ("psql -c 'alter table a ", "delete ", "'"),
     "SQL deletions": ("mysql -e '", "DELETE FROM a;", "'"),
     "MySQL brackets": ("mysql -e 'drop ", "[a", "'"),
+    "SQL comments that run": ("mysql -e 'drop ", "/*!", "'"),
+    "sed lines": ("sed '", "\n", "'"),
     "AWK escapes": ("awk 'system ", '\\"', "'"),
     "AWK pipes": ("awk '", 'print|"a"|', "'"),
     "AWK": ("awk '", 'system("a");', "'"),

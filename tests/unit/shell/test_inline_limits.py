@@ -8,7 +8,7 @@ import pytest
 
 from haltline.shell import analyze
 from haltline.shell.engine import MAX_STEPS
-from haltline.shell.inline import expressions, projects, python, scripts, sql, values
+from haltline.shell.inline import expressions, projects, python, scripts, sql, sql_conditions, values
 from haltline.shell.inline.lexer import lexed
 
 DANGER = "rm -rf /"
@@ -45,9 +45,9 @@ OVER = {
     "SQL inside SQL": f"psql -c {shlex.quote(nested_sql(sql.MAX_DEPTH + 1))}",
     "conditions inside one another": (
         "psql -c 'DELETE FROM users WHERE "
-        + "(" * (sql.MAX_CONDITIONS + 2)
+        + "(" * (sql_conditions.MAX_CONDITIONS + 2)
         + "id"
-        + ")" * (sql.MAX_CONDITIONS + 2)
+        + ")" * (sql_conditions.MAX_CONDITIONS + 2)
         + "'"
     ),
     "values of a Python name": "python3 -c "
@@ -160,3 +160,12 @@ def test_strings_without_number_meet_the_budget() -> None:
     command = "node -e '" + '"";' * (MAX_STEPS // 2 + 1) + "'"
     assert len(command) < scripts.MAX_LENGTH
     assert "limits.reached" in rules(command)
+
+
+def test_a_comment_that_mysql_runs_is_judged_without_its_end() -> None:
+    assert "databases.drop" in rules("mysql -e '/*! DROP TABLE users'")
+
+
+def test_a_command_of_sed_is_found_behind_empty_lines() -> None:
+    script = "1" + "\n" * 500 + f" e {DANGER}"
+    assert rules(DANGER) <= rules(f"sed '{script}' a.txt")

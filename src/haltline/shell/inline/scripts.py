@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from haltline.shell.environment import Environment
 from haltline.shell.inline.expressions import MAX_ALTERNATIVES, Expressions, Value
 from haltline.shell.inline.lexer import interpolations, lexed
+from haltline.shell.inline.script_names import ALIAS, BOUND, CALLS, EACH, LOOPS, calls_of
 from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
 from haltline.shell.scanner import LimitReached
 
@@ -28,106 +29,6 @@ _CHARACTERS_PER_STEP = 64
 _STEPS_OF_A_DELETION = 4
 _SEARCHED_PER_STEP = 256  # characters of a whole script that one more pattern runs over
 
-# For each language: what its calls do, as a pattern of their names. `|` between names; `.` is literal.
-_CALLS: dict[str, dict[str, str]] = {
-    "javascript": {
-        "shell": "execSync|exec|execPromise|execAsync|execaCommand|execaCommandSync|execCommand",
-        "list": "spawnSync|spawn|execFileSync|execFile|execa|execaSync|Deno.Command|Deno.run|crossSpawn",
-        "delete": "rmSync|rmdirSync|unlinkSync|rm|unlink|removeSync|emptyDirSync|emptyDir"
-        "|rimrafSync|rimraf|rimraf.sync|deleteSync|Deno.remove|Deno.removeSync|fs.remove|fse.remove|fsExtra.remove|rmdir|trash",
-        "write": "writeFileSync|writeFile|createWriteStream|truncateSync|truncate|outputFileSync"
-        "|outputFile|Bun.write|Deno.writeTextFileSync|Deno.writeTextFile|Deno.writeFile|Deno.writeFileSync|Deno.create",
-        "append": "appendFileSync|appendFile",
-        "read": "readFileSync|readFile|createReadStream|Deno.readTextFile|Deno.readTextFileSync|Bun.file",
-        "move": "renameSync|rename|moveSync",
-        "copy": "copyFileSync|copyFile|cpSync|symlinkSync",
-        "mode": "chmodSync|chmod",
-        "evaluate": "eval|Function|runInNewContext|runInThisContext|runInContext",
-        "send": "fetch|axios|axios.post|axios.put|axios.request|got.post|got|https.request|http.request"
-        "|needle.post|https.get|http.get|axios.get|sendBeacon",
-    },
-    "perl": {
-        "shell": "system|exec|readpipe",
-        "delete": "unlink|rmtree|remove_tree|rmdir",
-        "open": "open",
-        "write": "truncate|write_file|spew",
-        "read": "read_file|slurp",
-        "move": "rename|move",
-        "copy": "copy|symlink",
-        "modes": "chmod|chown",
-        "evaluate": "eval",
-        "send": "post|put",
-    },
-    "ruby": {
-        "shell": "system|exec|spawn|IO.popen|Open3.capture2|Open3.capture2e|Open3.capture3"
-        "|Open3.popen3|Open3.popen2"
-        "|Open3.pipeline|PTY.spawn|Kernel.system|Kernel.exec|Kernel.spawn|Process.spawn",
-        "delete": "rm_rf|rm_r|rm_f|remove_dir|remove_entry|remove_entry_secure|rmtree"
-        "|FileUtils.rm|FileUtils.remove"
-        "|File.delete|File.unlink|Dir.rmdir|Dir.delete|Dir.unlink",
-        "write": "File.write|IO.write|File.binwrite|File.truncate",
-        "open": "File.open|File.new",
-        "read": "File.read|IO.read|File.readlines|File.binread",
-        "move": "FileUtils.mv|File.rename|FileUtils.move",
-        "copy": "FileUtils.cp|FileUtils.cp_r|FileUtils.ln_sf|File.symlink",
-        "modes": "FileUtils.chmod_R|FileUtils.chmod|FileUtils.chown_R|File.chmod",
-        "evaluate": "eval|instance_eval|class_eval",
-        "send": "Net::HTTP.post|Net::HTTP.post_form|HTTP.post|Faraday.post|RestClient.post|HTTParty.post",
-        "method": "system|exec|spawn|`",
-    },
-    "php": {
-        "shell": "system|exec|shell_exec|passthru|popen|proc_open",
-        "delete": "unlink|rmdir",
-        "write": "file_put_contents",
-        "open": "fopen",
-        "read": "file_get_contents|readfile|file",
-        "move": "rename",
-        "copy": "copy|symlink",
-        "mode": "chmod|chown",
-        "evaluate": "eval|assert|create_function",
-        "send": "mail|curl_setopt|fsockopen|stream_context_create",
-        "list": "pcntl_exec",
-    },
-    "lua": {
-        "shell": "os.execute|io.popen",
-        "delete": "os.remove",
-        "open": "io.open",
-        "move": "os.rename",
-        "evaluate": "load|loadstring|dostring",
-    },
-    "r": {
-        "shell": "system|shell|base::system|pipe",
-        "list": "system2|processx::run|run",
-        "delete": "unlink|file.remove|unlink_dir|fs::dir_delete|dir_delete|file_delete|fs::file_delete",
-        "move": "file.rename",
-        "copy": "file.copy",
-        "mode": "Sys.chmod",
-        "evaluate": "parse",
-    },
-    "applescript": {"shell": "do shell script|doShellScript"},
-    "groovy": {
-        "shell": "exec|sh",
-        "file": "deleteDir|deleteOnExit|delete",
-    },
-    "elixir": {
-        "shell": "System.shell|:os.cmd|os.cmd|os:cmd",
-        "list": "System.cmd",
-        "delete": "File.rm_rf!|File.rm_rf|File.rm!|File.rm|File.rmdir!|File.rmdir",
-        "write": "File.write!|File.write",
-        "move": "File.rename!|File.rename",
-        "copy": "File.cp!|File.cp_r!|File.cp",
-        "evaluate": "Code.eval_string",
-    },
-    "julia": {
-        "delete": "rm",
-        "write": "write",
-        "open": "open",
-        "move": "mv",
-        "copy": "cp",
-        "evaluate": "include_string",
-    },
-    "tcl": {},
-}
 _TREES = re.compile(
     r"rm_r|rmtree|tree|rimraf|empty|rm_rf|remove_dir|remove_entry|removeSync|trash|deleteDir|dir_delete|fse?\.remove|deleteSync"
 )
@@ -137,33 +38,6 @@ _BEFORE_EXEC = re.compile(
 )
 _METHOD = re.compile(r"\??\.\s*\Z|->\s*\Z|::\s*\Z")
 _SPECIFIC = re.compile(r"[A-Z._]|Sync")
-_BOUND = {
-    "javascript": re.compile(r"(?<![\w.$=!<>])([A-Za-z_$][\w$]*)\s*(?::\s*\w+\s*)?=(?![=>])"),
-    "perl": re.compile(r"([$@]\w+)\s*=(?![=~])"),
-    "php": re.compile(r"(\$\w+)\s*=(?![=>])"),
-    "ruby": re.compile(r"(?<![\w.@:])([a-zA-Z_]\w*)\s*=(?![=~>])"),
-    "lua": re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*=(?!=)"),
-    "r": re.compile(r"(?<![\w.])([A-Za-z_.][\w.]*)\s*(?:<-|=(?!=))"),
-    "groovy": re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*=(?!=)"),
-    "elixir": re.compile(r"(?<![\w.:])([a-z_]\w*)\s*=(?![=~>])"),
-    "julia": re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*=(?!=)"),
-    "applescript": re.compile(r"\bset\s+(\w+)\s+to\b"),
-}
-_LOOPS = {
-    "javascript": re.compile(r"for\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(\w+)\s+of\b"),
-    "perl": re.compile(r"for(?:each)?\s*(?:my\s*)?(\$\w+)\s*(?=\()"),
-    "php": re.compile(r"foreach\s*\((?=[^)]{0,300}\bas\s+(\$\w+))"),
-    "ruby": re.compile(r"\bfor\s+(\w+)\s+in\b"),
-    "r": re.compile(r"for\s*\(\s*(\w+)\s+in\b"),
-}
-_EACH = re.compile(
-    r"\.\s*(?:each|forEach|map|each_entry|reverse_each)\s*(?:\{\s*\|\s*(\w+)|do\s*\|\s*(\w+)|\(\s*(?:async\s*)?\(?\s*(\w+)|\(\s*&\s*(?=\"))"
-)
-# `{execSync: run} = …`, `import {execSync as run}`, `run = cp.execSync`
-_ALIAS = re.compile(
-    r"[{,]\s*(\w+)\s*:\s*(\w+)(?=[\s\w:,]{0,200}\}\s*=)|[{,]\s*(\w+)\s+as\s+(\w+)"
-    r"|(?<![\w.])(\w+)\s*=\s*(?:[\w$]+(?:\(\"[^\"]{0,40}\"\))?\.){1,3}(\w+)\s*(?=[;,\n]|\Z)"
-)
 _CONNECTS = re.compile(
     r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket|\bSocket\b|new net",
     re.IGNORECASE,
@@ -186,7 +60,6 @@ _TAGGED = re.compile(r"(?<![\w])(?:\$|Bun\.\$|zx\.\$|sh|run)\s*(?=\")")
 _EXECUTED = re.compile(r"\s*\.\s*(?:execute|waitForProcessOutput)\s*\(")
 _EXECUTED_LIST = re.compile(r"\]" + _EXECUTED.pattern)
 _TCL = re.compile(r"(?:^|[;\[{\n])\s*(exec|file\s+delete)\s+([^\n;\]}]*)")
-_compiled: dict[str, re.Pattern[str]] = {}
 
 
 def javascript(engine: Engine, call: Call, code: str) -> None:
@@ -289,11 +162,11 @@ class _Judge:
         """Bind names, then judge calls and command strings."""
         self.bind()
         language, code = self.source.language, self.source.code
-        pattern = _pattern(language)
+        pattern = calls_of(language)
         if pattern is not None:
             for match in pattern.finditer(code):
                 self.found(match.lastgroup or "", match)
-        for match in _ALIAS.finditer(code):
+        for match in ALIAS.finditer(code):
             self.alias(match[1] or match[3] or match[6], match[2] or match[4] or match[5])
         if language == "javascript":
             self.tagged()
@@ -331,9 +204,7 @@ class _Judge:
 
     def alias(self, name: str, alias: str) -> None:
         """Judge the calls of a function under the other name that the script gives it."""
-        kind = next(
-            (k for k, names in _CALLS[self.source.language].items() if name in names.split("|")), None
-        )
+        kind = next((k for k, names in CALLS[self.source.language].items() if name in names.split("|")), None)
         if kind is None or name == alias:
             return
         self.engine.charge(1 + len(self.source.code) // 256)
@@ -346,7 +217,7 @@ class _Judge:
     def bind(self) -> None:
         """Remember what names are assigned, and what loops run over."""
         expressions, code = self.expressions, self.source.code
-        pattern = _BOUND.get(self.source.language)
+        pattern = BOUND.get(self.source.language)
         for match in pattern.finditer(code) if pattern is not None else ():
             self.engine.charge(2)
             value, _ = expressions.expression(match.end(), 0)
@@ -354,13 +225,13 @@ class _Judge:
                 expressions.bind(match[1], value)
                 if match[1][0] == "@":
                     expressions.bind("$" + match[1][1:], value)
-        loop = _LOOPS.get(self.source.language)
+        loop = LOOPS.get(self.source.language)
         for match in loop.finditer(code) if loop is not None else ():
             self.engine.charge(1)
             value, _ = expressions.expression(match.end(), 0)
             for item in value if isinstance(value, list) else []:
                 expressions.bind(match[1], item)
-        for match in _EACH.finditer(code):
+        for match in EACH.finditer(code):
             self.engine.charge(1)
             start = max(code.rfind(c, max(0, match.start() - 400), match.start()) for c in "\n;{=")
             value, _ = expressions.expression(start + 1, 0)
@@ -626,23 +497,3 @@ class _Judge:
 def path(text: str) -> str:
     """Return a path with a leading `~` made the home mark."""
     return HOME + text[1:] if text == "~" or text.startswith("~/") else text
-
-
-def _pattern(language: str) -> re.Pattern[str] | None:
-    found = _compiled.get(language)
-    calls = _CALLS[language]
-    if found is None and calls:
-        groups = (
-            f"(?P<{kind}>{'|'.join(map(re.escape, sorted(names.split('|'), key=len, reverse=True)))})"
-            for kind, names in calls.items()
-        )
-        lookbehind = r"(?<![\w$@%&>])" if language in ("perl", "php") else r"(?<![\w$])"
-        opening = (
-            r"(?=\s*\()"
-            if language in ("javascript", "php", "r", "julia", "groovy")
-            else r"(?![\w:=]|\s*=[^~]|\s*=>)"
-        )
-        if language == "lua":
-            opening = r"(?=\s*[(\"])"
-        found = _compiled[language] = re.compile(f"{lookbehind}(?:{'|'.join(groups)}){opening}")
-    return found

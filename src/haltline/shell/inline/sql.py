@@ -11,18 +11,17 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.inline import grammar
+from haltline.shell.inline.sql_conditions import top_level, unfiltered
+from haltline.shell.inline.sql_statements import Statement, statements
 from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
 MAX_STATEMENTS = 5000
 MAX_DEPTH = 3
-MAX_CONDITIONS = 64
 _WORDS_PER_STEP = 4
 MAX_QUESTIONS = 16  # statements of one text that the parser is asked about
 
@@ -36,21 +35,7 @@ DIALECTS = {
 _ESCAPING = frozenset({"mysql", "bigquery", "clickhouse", "snowflake", "hive"})
 _EMBEDDED = frozenset({"sqlite", "duckdb"})
 
-_COMMENTS = r"--[^\n]*|/\*.*?(?:\*/|\Z)"
-_LITERALS = r"|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
-_NAMES = (
-    r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]{0,128}+\]|[@#]{0,2}[A-Za-z_][A-Za-z0-9_$]*'
-    r"|\d[\w.]*|;|\\[Gg](?![a-z])|\\;|\\[A-Za-z!?.+]+(?:(?!\\\\)[^\n])*|\\\\"
-    r"|^[ \t]*\.[a-z]+[^\n]*|[<>=!]+|[^\s]"
-)
-_PLAIN = r"|[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)|'(?:[^']|'')*(?:'|\Z)"
-_ESCAPED = r"|'(?:[^'\\]|\\.|'')*(?:'|\Z)"
-_FLAGS = re.DOTALL | re.MULTILINE
-_TOKENS = {
-    False: re.compile(_COMMENTS + _LITERALS + _PLAIN + _NAMES, _FLAGS),
-    True: re.compile(r"\#[^\n]*|" + _COMMENTS + _LITERALS + _ESCAPED + _NAMES, _FLAGS),
-}
-_EXECUTABLE_COMMENT = re.compile(r"/\*!\d*(.*?)\*/", re.DOTALL)
+_EXECUTABLE_COMMENT = re.compile(r"/\*!\d*+(.*?)(?:\*/|\Z)", re.DOTALL)
 
 _DROPPED = word_set(
     "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN "
@@ -61,7 +46,6 @@ _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
 _VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
 _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
 _NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
-_ENDS = word_set("RETURNING ORDER LIMIT GROUP OPTION OUTPUT SETTINGS")
 _POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
 _NOISE = word_set(
     "IF EXISTS ONLY CONCURRENTLY TEMPORARY TEMP LOW_PRIORITY IGNORE QUICK TOP FROM INTO TABLE VIEW BY"
@@ -81,62 +65,9 @@ _MATTERS = re.compile(
 )
 
 
-class Statement:
-    """One statement.
-
-    Attributes:
-        words: its words in capitals; a literal keeps one leading quote mark, a quoted name both.
-        start: where it begins in the text.
-        end: where it ends.
-    """
-
-    __slots__ = ("end", "start", "words")
-
-    def __init__(self, words: list[str], start: int, end: int) -> None:
-        self.words = words
-        self.start = start
-        self.end = end
-
-
 def dialect_of(call: Call) -> str | None:
     """Return the dialect of the client that a command starts, or None."""
     return DIALECTS.get(call.argv[0].rpartition("/")[2].removesuffix(".exe")) if call.argv else None
-
-
-def statements(text: str, *, escapes: bool) -> list[Statement]:
-    """Return the statements of a text; `escapes` where a backslash escapes in literals."""
-    result: list[Statement] = []
-    words: list[str] = []
-    start = 0
-    for match in _TOKENS[escapes].finditer(text):
-        lexeme = match[0]
-        if lexeme[:2] in ("--", "/*") or (lexeme[0] == "#" and escapes):
-            continue
-        first = lexeme[0]
-        if _separates(lexeme):
-            if words:
-                result.append(Statement(words, start, match.start()))
-            words = []
-            continue
-        if not words:
-            start = match.start()
-        if match[1] is not None:
-            size = len(match[1]) + 2
-            words.append("'" + lexeme[size:-size])
-        elif first == "'" or lexeme[:2] in ("e'", "E'"):
-            words.append("'" + lexeme[lexeme.index("'") + 1 :].removesuffix("'").replace("''", "'"))
-        else:
-            words.append(lexeme if first in '"`[' else lexeme.upper())
-    if words:
-        result.append(Statement(words, start, len(text)))
-    return result
-
-
-def _separates(lexeme: str) -> bool:
-    r"""Return whether a token ends a statement: `;`, `\G`, or a command of the client."""
-    if len(lexeme) == 1:
-        return lexeme in ";\\"
-    return lexeme[0] == "\\" or lexeme.lstrip(" \t")[:1] == "."
 
 
 def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
@@ -335,9 +266,9 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each k
     if first == "TRUNCATE":
         return "truncate" if words[1:2] != ["("] else None
     if first == "DELETE":
-        return "delete-all" if _unfiltered(words) else None
+        return "delete-all" if unfiltered(words) else None
     if first == "UPDATE":
-        return "update-all" if "SET" in words and _unfiltered(words) else None
+        return "update-all" if "SET" in words and unfiltered(words) else None
     if first == "ALTER":
         return _altered(words)
     if first == "MERGE":
@@ -363,9 +294,7 @@ def _altered(words: list[str]) -> str | None:
         if word == "DROP" and words[index + 1 : index + 2] and words[index + 1] not in _NOT_LOST:
             return "alter-drop"
         if word in ("DELETE", "UPDATE") and index < last and words[index - 1 : index] != ["ON"]:
-            return (
-                ("delete-all" if word == "DELETE" else "update-all") if _unfiltered(words[index:]) else None
-            )
+            return ("delete-all" if word == "DELETE" else "update-all") if unfiltered(words[index:]) else None
     return None
 
 
@@ -378,109 +307,12 @@ def _merge_deletes(words: list[str]) -> bool:
     return False
 
 
-def _top_level(words: list[str], wanted: str) -> int:
-    depth = 0
-    for index, word in enumerate(words):
-        if word == "(":
-            depth += 1
-        elif word == ")":
-            depth -= 1
-        elif word == wanted and depth <= 0:
-            return index
-    return -1
-
-
-def _unfiltered(words: list[str]) -> bool:
-    """Return whether a DELETE or UPDATE has no WHERE, or one that is always true."""
-    at = _top_level(words, "WHERE")
-    if at < 0:
-        return "LIMIT" not in words and not ({"USING", "JOIN"} & set(words) and "ON" in words)
-    rest = words[at + 1 :]
-    end = next((i for i, word in enumerate(rest) if word in _ENDS), len(rest))
-    return _always(rest[:end], 0)
-
-
-def _always(words: list[str], depth: int) -> bool:  # noqa: C901  one case for each form of a condition
-    """Return whether a condition holds for every row."""
-    while len(words) > 1 and words[0] == "(" and _matching(words) == len(words) - 1:
-        if depth > MAX_CONDITIONS:
-            raise LimitReached(f"more than {MAX_CONDITIONS} conditions inside one another")
-        words, depth = words[1:-1], depth + 1
-    if not words:
-        return True
-    choices = _split(words, "OR")
-    if len(choices) > 1:
-        return any(_always(choice, depth + 1) for choice in choices)
-    every = _split(words, "AND") if "BETWEEN" not in words else []
-    if len(every) > 1:
-        return all(_always(part, depth + 1) for part in every)
-    if words[0] == "NOT":
-        return words[1:] in (["FALSE"], ["0"]) or (words[1:2] == ["("] and words[2:-1] in (["FALSE"], ["0"]))
-    if len(words) == 1:
-        return (
-            words[0] == "TRUE" or (words[0][0].isdigit() and words[0].strip("0.") != "") or words[0] == "'t"
-        )
-    if words[1:] in (["=", "TRUE"], ["IS", "TRUE"]):
-        return words[0] in ("TRUE", "1")
-    for operator, test in _COMPARISONS.items():
-        at = _top_level(words, operator)
-        if at > 0:
-            left, right = words[:at], words[at + 1 :]
-            return test(left, right)
-    return False
-
-
-def _split(words: list[str], separator: str) -> list[list[str]]:
-    """Return what stands between the separators that no bracket holds; a first word is never one."""
-    parts: list[list[str]] = []
-    depth = start = 0
-    for index, word in enumerate(words):
-        depth += (word == "(") - (word == ")")
-        if word == separator and depth <= 0 and index > start:
-            parts.append(words[start:index])
-            start = index + 1
-    return [*parts, words[start:]]
-
-
-def _matching(words: list[str]) -> int:
-    depth = 0
-    for index, word in enumerate(words):
-        depth += (word == "(") - (word == ")")
-        if depth == 0:
-            return index
-    return -1
-
-
-def _constant(words: list[str]) -> bool:
-    return len(words) == 1 and (words[0][0].isdigit() or words[0][0] == "'")
-
-
-def _order(words: list[str]) -> tuple[int, float, str]:
-    word = words[0]
-    try:
-        return (0, float(word), "")
-    except ValueError:
-        return (1, 0.0, word)
-
-
-_COMPARISONS: dict[str, Callable[[list[str], list[str]], bool]] = {
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: _constant(a) and _constant(b) and a != b,
-    "!=": lambda a, b: _constant(a) and _constant(b) and a != b,
-    ">=": lambda a, b: a == b or (_constant(a) and _constant(b) and _order(a) >= _order(b)),
-    "<=": lambda a, b: a == b or (_constant(a) and _constant(b) and _order(a) <= _order(b)),
-    ">": lambda a, b: _constant(a) and _constant(b) and _order(a) > _order(b),
-    "<": lambda a, b: _constant(a) and _constant(b) and _order(a) < _order(b),
-    "LIKE": lambda _a, b: bool(b) and b[0][:1] == "'" and b[0].strip("'%") == "" and b[0] != "'",
-}
-
-
 def _in_doubt(words: list[str]) -> bool:
     """Return whether the words hold a verb that matters without settling what it does."""
     if not _VERBS.intersection(words):
         return False
     if words[0] in ("DELETE", "UPDATE"):
-        at = _top_level(words, "WHERE")
+        at = top_level(words, "WHERE")
         return at < 0 or not {"OR", "NOT", "TRUE", "CASE", "(", "SELECT"}.isdisjoint(words[at:])
     return words[0] not in ("INSERT", "GRANT", "CREATE", "ALTER", "COMMENT", "SELECT") or "DELETE" in words
 
