@@ -287,7 +287,7 @@ def _ln(engine: Engine, call: Call) -> Flow | None:
     return Flow("", 0)
 
 
-_SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)\s*e\s+(.+)", re.DOTALL)
+_SED_RUNS = re.compile(r"(?:^|[;{}\n]|^\d+|^\$|/)[ \t\r]*e\s+(.+)", re.DOTALL)
 _SED_WRITES = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s*[^\s;}]")
 _SED_TARGET = re.compile(r"(?:^|[;{}/|,!\dgpI$])[wW]\s+((?:\.{0,2}/|~)[^\n;}]+)")
 _SED_SUBSTITUTION = re.compile(r"(?:^|[;{}\s/0-9$])s([^\w\s\\])")

@@ -101,6 +101,7 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
 
 
 MAX_SCRIPT = 32 * 1024  # a longer file is as unknown as one that cannot be read
+_MAX_INLINE = {"inline.python:judge": 16 * 1024}  # parsing and walking a tree costs more than reading text
 
 _CODE = {
     "python": ("-c", "inline.python:judge"),
@@ -155,10 +156,10 @@ def language(engine: Engine, call: Call) -> Flow | None:
     if code is not None:
         if call.taints & NETWORK:
             engine.report("interpreters.network-code", call)
-        _judge(engine, call, judge, code)
+        _judge_inline(engine, call, judge, code)
         return Flow(None, PIPED | call.taints)
     if name == "deno" and rest[:1] == ["eval"] and len(rest) > 1:
-        _judge(engine, call, judge, rest[1])
+        _judge_inline(engine, call, judge, rest[1])
         return Flow(None, PIPED)
     if options.has("-m"):
         return _module(engine, call, name, options.value("-m") or "")
@@ -182,6 +183,14 @@ def _inline_code(
         ):
             return rest[0]
     return None
+
+
+def _judge_inline(engine: Engine, call: Call, reference: str, code: str) -> None:
+    """Judge code of the command line itself, of which people write less than a file holds."""
+    if len(code) > _MAX_INLINE.get(reference, MAX_SCRIPT):
+        engine.report("limits.reached", call, "inline code is too long")
+        return
+    _judge(engine, call, reference, code)
 
 
 def _judge(engine: Engine, call: Call, reference: str, code: str) -> None:
@@ -233,7 +242,7 @@ def _language_input(engine: Engine, call: Call, judge: str) -> Flow:
     elif stdin.taints & PIPED:
         engine.report("interpreters.pipe-to-shell", call, call.argv[0])
     if stdin.text is not None:
-        _judge(engine, call, judge, stdin.text)
+        _judge_inline(engine, call, judge, stdin.text)
     else:
         engine.unknown("script", stdin.source or "code that flows in", call)
     return Flow(None, PIPED | stdin.taints)
@@ -248,11 +257,14 @@ def project(engine: Engine, call: Call) -> Flow | None:
     return TOOLS[call.program](engine, call)
 
 
-_AWK_COMMAND = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline')
-_AWK_PIPE = re.compile(r'(?:print|printf)\b[^|;{}]{0,300}\|\s*"((?:[^"\\]|\\.)*)"')
-_AWK_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AWK_STRING = re.compile(r'"(?:[^"\\]|\\(?:.|\Z))*+(?:"|\Z)', re.DOTALL)
 _AWK_JOINED = re.compile(r'(?<=[\w /.-])"[ \t]{1,8}"(?=[\w /.-])')  # strings that stand together are one
+_AWK_SYSTEM = re.compile(r"system\s{0,16}\(\s{0,16}\Z")
+_AWK_GETLINE = re.compile(r"\s*\|\s*getline")
+_AWK_PRINT = re.compile(r"(?:print|printf)\b[^|;{}]{0,300}\|\s{0,16}\Z")
 _AWK_DYNAMIC = re.compile(r'system\s*\(\s*[^"\s)]|(?:print|printf)\b[^|;{}]{0,300}\|(?!\|)\s*[^"\s|]')
+_AWK_BEFORE = 360  # characters before a string that tell what is done with it
+_AWK_STEPS_OF_A_STRING = 2
 
 
 def awk(engine: Engine, call: Call) -> Flow | None:
@@ -267,12 +279,14 @@ def awk(engine: Engine, call: Call) -> Flow | None:
     from haltline.shell.scanner import ansi_c  # noqa: PLC0415  loaded only where it is needed
 
     program = _AWK_JOINED.sub("", program)
-    for pattern in (_AWK_COMMAND, _AWK_PIPE):
-        for match in pattern.finditer(program):
-            text = next(group for group in match.groups() if group is not None)
+    for match in _AWK_STRING.finditer(program):
+        engine.charge(_AWK_STEPS_OF_A_STRING)
+        before = program[max(0, match.start() - _AWK_BEFORE) : match.start()]
+        piped = before.rstrip().endswith("|") and _AWK_PRINT.search(before) is not None
+        if piped or _AWK_SYSTEM.search(before[-64:]) or _AWK_GETLINE.match(program, match.end()):
             inner = call.inner([], "awk")
-            inner.stdin = Flow(None, PIPED) if pattern is _AWK_PIPE else Flow("")
-            engine.run_text(ansi_c(text), inner, Environment())
+            inner.stdin = Flow(None, PIPED) if piped else Flow("")
+            engine.run_text(ansi_c(match[0][1:].removesuffix('"')), inner, Environment())
     if _AWK_DYNAMIC.search(_AWK_STRING.sub('""', program)):
         engine.report("interpreters.pipe-to-shell", call, "awk")
     return None

@@ -7,8 +7,9 @@ Commands", and "Use sqlcmd" of Microsoft Learn.
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING
+
+from haltline.shell.scanner import LimitReached
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -92,9 +93,11 @@ def _generated(engine: Engine, call: Call, _value: str, text: str, depth: int) -
     r"""`\gexec` runs what a query returns; the literals show what that will be."""
     from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
 
-    if depth < sql.MAX_DEPTH:
-        for match in islice(_RUN_LITERAL.finditer(text), 8):
-            sql.judge(engine, call, match[1].replace("''", "'") + " generated", depth + 1, "postgres")
+    if depth >= sql.MAX_DEPTH:
+        raise LimitReached(f"more than {sql.MAX_DEPTH} texts of SQL inside one another")
+    for match in _RUN_LITERAL.finditer(text):
+        engine.charge(1)
+        sql.judge(engine, call, match[1].replace("''", "'") + " generated", depth + 1, "postgres")
 
 
 _HANDLERS = {

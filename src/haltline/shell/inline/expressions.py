@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 Value = str | list["Value"] | None
 
-MAX_ARGUMENTS = 64
-MAX_REACH = 4096  # characters of a call that are looked at
+MAX_ALTERNATIVES = 64  # values of a name; what uses a name that has more is asked about
 MAX_LENGTH = 32 * 1024
 MAX_DEPTH = 12
-_CHARACTERS_PER_STEP = 32
-_TERMS_PER_STEP = 2
+_CHARACTERS_PER_STEP = 16
+_FILLED_PER_STEP = 64
 
 _CONCATENATION = {
     "javascript": re.compile(r"\s*\+\s*"),
@@ -74,12 +73,12 @@ _TAIL = re.compile(
 class Expressions:
     """The names of a script and what they may be."""
 
-    __slots__ = ("charge", "join", "names", "source", "terms")
+    __slots__ = ("charge", "cut", "join", "names", "source")
 
     def __init__(self, source: Source, charge: Callable[[int], None]) -> None:
         self.source = source
         self.charge = charge
-        self.terms = 0
+        self.cut: set[str] = set()
         self.names: dict[str, list[Value]] = {}
         self.join = _CONCATENATION[source.language]
 
@@ -91,26 +90,29 @@ class Expressions:
     def bind(self, name: str, value: Value) -> None:
         """Remember one more value of a name."""
         values = self.names.setdefault(name, [])
-        if value not in values and len(values) < MAX_ARGUMENTS:
+        if value in values:
+            return
+        if len(values) < MAX_ALTERNATIVES:
             values.append(value)
+        else:
+            self.cut.add(name)
 
     def arguments(self, position: int) -> tuple[list[Value], int]:
         """Return the values of a call's arguments from behind its name, and where they end."""
         code = self.source.code
-        limit = min(len(code), position + MAX_REACH)
         position = self.skip(position)
         closing = ""
         if code[position : position + 1] == "(":
             closing, position = ")", position + 1
         values: list[Value] = []
-        while position < limit and len(values) < MAX_ARGUMENTS:
+        while position < len(code):
             position = self.skip(position)
             if code[position : position + 1] in (")", "]", "}", ";", ""):
                 break
             value, position = self.expression(position, 0)
             if value is _NOTHING_THERE:
                 value = None
-            position, more = self.until_comma(position, limit, newline_ends=not closing)
+            position, more = self.until_comma(position, newline_ends=not closing)
             values.append(value if position >= 0 else None)
             if not more:
                 break
@@ -121,15 +123,19 @@ class Expressions:
         match = _SPACE.match(self.source.code, position)
         return position if match is None else match.end()
 
-    def until_comma(self, position: int, limit: int, *, newline_ends: bool) -> tuple[int, bool]:
+    def until_comma(self, position: int, *, newline_ends: bool) -> tuple[int, bool]:
         """Pass what is left of an argument; return where the next one begins, and whether there is one."""
         code, depth = self.source.code, 0
-        begin = position
-        while position < limit:
+        passed = 0
+        while position < len(code):
             c = code[position]
-            if position - begin == _CHARACTERS_PER_STEP:
+            passed += 1
+            if passed == _CHARACTERS_PER_STEP:
                 self.charge(1)
-                begin = position
+                passed = 0
+            if c == '"' and position in self.source.texts:
+                position = self.source.texts[position].end
+                continue
             if c in "([{":
                 depth += 1
             elif c in ")]}":
@@ -165,9 +171,7 @@ class Expressions:
     def term(self, position: int, depth: int) -> tuple[Value, int]:  # noqa: C901  one case for each form
         """Return the value of a string, name, list or call that is understood, and where it ends."""
         code = self.source.code
-        self.terms += 1
-        if self.terms % _TERMS_PER_STEP == 0:
-            self.charge(1)
+        self.charge(1)
         position = self.skip(position)
         text = self.source.texts.get(position)
         if text is not None:
@@ -227,16 +231,15 @@ class Expressions:
         """Return the values between brackets, and where they end."""
         code = self.source.code
         closing = _PAIR[code[position]]
-        limit = min(len(code), position + MAX_REACH)
         position += 1
         values: list[Value] = []
-        while position < limit and len(values) < MAX_ARGUMENTS:
+        while position < len(code):
             position = self.skip(position)
             if code[position : position + 1] == closing:
                 break
             value, position = self.expression(position, depth + 1)
             values.append(None if value is _NOTHING_THERE else value)
-            position, more = self.until_comma(position, limit, newline_ends=False)
+            position, more = self.until_comma(position, newline_ends=False)
             if not more:
                 break
         return values, min(position + 1, len(code))
@@ -258,11 +261,12 @@ class Expressions:
 
     def literal(self, text: Text) -> Value:
         """Return a string's value."""
+        self.charge(len(text.value) // _FILLED_PER_STEP)
         value = (
             filled(text, self.source.language, self.last_text, UNKNOWN) if text.quote in '"`' else text.value
         )
         if text.kind == "words":
-            return list(value.split()[:MAX_ARGUMENTS])
+            return list(value.split())
         return value
 
 
@@ -300,7 +304,7 @@ def _applied(method: str, value: Value, values: list[Value]) -> Value:
     first = values[0] if values else None
     if method == "split":
         return (
-            list(value.split(first or None)[:MAX_ARGUMENTS])
+            list(value.split(first or None))
             if isinstance(value, str) and isinstance(first, str | None)
             else None
         )

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FILLER = "\x01"  # stands in the code for what a string holds
+_STEPS_OF_A_STRING = 2
 
-_SINGLE = r"'(?:[^'\\]|\\.)*(?:'|\Z)"
-_DOUBLE = r'"(?:[^"\\]|\\.)*(?:"|\Z)'
-_BACK = r"`(?:[^`\\]|\\.)*(?:`|\Z)"
-_TRIPLE = r'"""(?:[^\\]|\\.)*?(?:"""|\Z)' + "|" + r"'''(?:[^\\]|\\.)*?(?:'''|\Z)"
+# A string that begins always matches, to the end of the text at worst: even behind a backslash that ends it.
+_SINGLE = r"'(?:[^'\\]|\\(?:.|\Z))*+(?:'|\Z)"
+_DOUBLE = r'"(?:[^"\\]|\\(?:.|\Z))*+(?:"|\Z)'
+_BACK = r"`(?:[^`\\]|\\(?:.|\Z))*+(?:`|\Z)"
+_TRIPLE = r'"""(?:[^\\]|\\(?:.|\Z))*?(?:"""|\Z)' + "|" + r"'''(?:[^\\]|\\(?:.|\Z))*?(?:'''|\Z)"
 _C_COMMENT = r"/\*.*?(?:\*/|\Z)|//[^\n]*"
 _HASH = r"(?<![$&\\])#(?!\{)[^\n]*"
 _REGEX = r"(?<=[(,=:\[!&|?{};~\n])[ \t]{0,4}/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.){0,40}\])+/[a-z]*"
@@ -107,8 +109,8 @@ class Source:
         self.language = language
 
 
-def lexed(text: str, language: str) -> Source:
-    """Return a script with its strings and comments told apart."""
+def lexed(text: str, language: str, charge: Callable[[int], None]) -> Source:
+    """Return a script with its strings and comments told apart; each is `charge`d to the budget of steps."""
     pattern = _compiled.get(language)
     if pattern is None:
         strings, others = _LEXICAL[language]
@@ -117,6 +119,7 @@ def lexed(text: str, language: str) -> Source:
     texts: dict[int, Text] = {}
     position = 0
     for match in pattern.finditer(text):
+        charge(_STEPS_OF_A_STRING)
         start, end = match.span()
         pieces.append(text[position:start])
         lexeme = match[0]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.environment import Environment
 from haltline.shell.options import Grammar, parse
+from haltline.shell.scanner import LimitReached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from haltline.shell.call import Call, Flow
     from haltline.shell.engine import Engine
 
-MAX_TARGETS = 64
-MAX_LINES = 2000
+MAX_TARGETS = 512  # a run that needs more is asked about
+_LINES_PER_STEP = 8
+_NAMES_PER_STEP = 16
+_CHARACTERS_PER_STEP = 64
+MAX_EXPANDED = 8192
 
 _MAKE = Grammar(
     "-f -C -j -l -I -o -W -E --file --makefile --directory --eval --jobs --include-dir --load-average"
@@ -50,7 +54,7 @@ def make(engine: Engine, call: Call) -> Flow | None:
     if text is None:
         engine.unknown("script", names[-1], call)
         return None
-    makefile = _Makefile(text, [word for word in options.words if "=" in word])
+    makefile = _Makefile(text, [word for word in options.words if "=" in word], engine.charge)
     targets = [word for word in options.words if "=" not in word] or makefile.first
     _each(engine, place, f"make {names[-1]} {place.environment.directory}", targets, makefile)
     return None
@@ -59,13 +63,15 @@ def make(engine: Engine, call: Call) -> Flow | None:
 def _each(engine: Engine, place: Call, key: str, targets: list[str], makefile: _Makefile) -> None:
     waiting: list[str] = list(targets)
     seen: set[str] = set()
-    while waiting and len(seen) < MAX_TARGETS:
+    while waiting:
         target = waiting.pop(0)
         mark = ("make", key, target)
         if target in seen or mark in engine.active:
             continue
         seen.add(target)
+        _within(seen)
         prerequisites, lines = makefile.rules.get(target) or makefile.pattern(target)
+        engine.charge(1 + len(waiting) // _NAMES_PER_STEP)
         waiting.extend(prerequisites)
         engine.active.append(mark)
         try:
@@ -77,18 +83,27 @@ def _each(engine: Engine, place: Call, key: str, targets: list[str], makefile: _
             engine.active.pop()
 
 
+def _within(seen: set[str]) -> None:
+    if len(seen) > MAX_TARGETS:
+        raise LimitReached(f"more than {MAX_TARGETS} targets")
+
+
 class _Makefile:
     """The rules of a makefile, as far as they are written out."""
 
-    __slots__ = ("first", "rules", "variables")
+    __slots__ = ("charge", "first", "rules", "variables")
 
-    def __init__(self, text: str, settings: list[str]) -> None:
+    def __init__(self, text: str, settings: list[str], charge: Callable[[int], None]) -> None:
+        self.charge = charge
         self.rules: dict[str, tuple[list[str], list[str]]] = {}
         self.variables: dict[str, str] = {"MAKE": "make", "RM": "rm -f", "CURDIR": ".", "SHELL": "/bin/sh"}
         self.first: list[str] = []
         current: list[str] = []
-        for line in text.replace("\\\n", " ").split("\n")[:MAX_LINES]:
+        lines = text.replace("\\\n", " ").split("\n")
+        charge(len(lines) // _LINES_PER_STEP)
+        for line in lines:
             if line.startswith("\t"):
+                charge(len(current) // _NAMES_PER_STEP)
                 for target in current:
                     self.rules[target][1].append(line[1:])
                 continue
@@ -107,8 +122,9 @@ class _Makefile:
 
     def add(self, rule: re.Match[str]) -> list[str]:
         """Add a rule's targets; return them."""
-        targets = self.expanded(rule[1], "", []).split()[:MAX_TARGETS]
-        prerequisites = self.expanded(rule[2], "", []).replace("|", " ").split()[:MAX_TARGETS]
+        targets = self.expanded(rule[1], "", []).split()
+        prerequisites = self.expanded(rule[2], "", []).replace("|", " ").split()
+        self.charge(1 + len(targets) * (1 + len(prerequisites)) // _NAMES_PER_STEP)
         for target in targets:
             known = self.rules.setdefault(target, ([], []))
             known[0].extend(prerequisites)
@@ -142,7 +158,11 @@ class _Makefile:
                 return _UNKNOWN
             return self.expanded(value, target, prerequisites, depth + 1) if depth < 4 else _UNKNOWN  # noqa: PLR2004  variables inside one another
 
-        return _REFERENCE.sub(fill, text)[:8192]
+        self.charge(len(text) // _CHARACTERS_PER_STEP)
+        found = _REFERENCE.sub(fill, text)
+        if len(found) > MAX_EXPANDED:
+            raise LimitReached(f"more than {MAX_EXPANDED} characters in a line of a makefile")
+        return found
 
 
 def package_script(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  one case for each form
@@ -216,7 +236,9 @@ def just(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  one case for
         return None
     recipes: dict[str, tuple[list[str], list[str]]] = {}
     current: list[str] | None = None
-    for line in text.split("\n")[:MAX_LINES]:
+    rows = text.split("\n")
+    engine.charge(len(rows) // _LINES_PER_STEP)
+    for line in rows:
         match = _RECIPE.match(line)
         if match is not None:
             current = []
@@ -227,12 +249,14 @@ def just(engine: Engine, call: Call) -> Flow | None:  # noqa: C901  one case for
             current = None
     waiting = [word for word in call.argv[options.index :] if word in recipes] or list(recipes)[:1]
     seen: set[str] = set()
-    while waiting and len(seen) < MAX_TARGETS:
+    while waiting:
         recipe = waiting.pop(0)
         mark = ("just", str(place.environment.directory), recipe)
         if recipe in seen or recipe not in recipes or mark in engine.active:
             continue
         seen.add(recipe)
+        _within(seen)
+        engine.charge(1 + len(waiting) // _NAMES_PER_STEP)
         waiting.extend(recipes[recipe][0])
         engine.active.append(mark)
         try:

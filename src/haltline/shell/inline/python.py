@@ -9,14 +9,29 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, SECRET, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.inline.values import Value, Values, path_of
+from haltline.shell.inline.python_names import (
+    DATABASE_LOSS,
+    EQUIVALENTS,
+    EVALUATE,
+    LISTING,
+    METHODS,
+    MODE,
+    ONE,
+    OPEN,
+    RUN,
+    SEND,
+    SHELL,
+    TREE,
+)
+from haltline.shell.inline.python_syntax import parsed
+from haltline.shell.inline.python_texts import Value, path_of
+from haltline.shell.inline.values import MAX_ALTERNATIVES, Values
 from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
-from haltline.shell.vocabulary import word_set
+from haltline.shell.scanner import LimitReached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,62 +41,6 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 32 * 1024
 MAX_DEPTH = 12  # functions and evaluated texts inside one another
-
-_SHELL = word_set(
-    "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn "
-    "asyncio.create_subprocess_shell commands.getstatusoutput popen2.popen2 posix.system nt.system "
-    "IPython.get_ipython().system get_ipython().system anyio.run_process pexpect.spawn pexpect.run"
-)
-_RUN = word_set(
-    "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen "
-    "asyncio.create_subprocess_exec sh.Command plumbum.cmd"
-)
-_TREE = word_set("shutil.rmtree distutils.dir_util.remove_tree send2trash.send2trash")
-_ONE = word_set("os.remove os.unlink os.rmdir os.removedirs posix.unlink posix.remove")
-_EVALUATE = word_set(
-    "eval exec compile builtins.eval builtins.exec builtins.compile code.interact runpy.run_path"
-)
-_LISTING = ("glob", "listdir", "walk(", "iterdir", "scandir")
-_OPEN = word_set("open io.open codecs.open builtins.open")
-_SEND = re.compile(
-    r"(?:^|\.)(?:requests|httpx|aiohttp|urllib3?|http|smtplib|socket|websockets?|ftplib|paramiko|sock|session"
-    r"|client|s|u|r)\b.*\.(?:post|put|patch|get|request|urlopen|send|sendall|sendto|sendmail|send_message|storbinary)\Z"
-    r"|(?:^|\.)(?:urlopen|urlretrieve|Request)\Z"
-)
-_DATABASE_LOSS = {
-    ".drop_all": "drop",
-    ".drop_database": "drop",
-    ".flushall": "drop",
-    ".flushdb": "drop",
-    ".drop_tables": "drop",
-    ".drop_collection": "drop",
-    ".objects.all().delete": "delete-all",
-    ".query.delete": "delete-all",
-}
-# A call, and the command that does the same: `0`, `1` are its arguments; `@` is what the method belongs to.
-_EQUIVALENTS = {
-    "os.rename": "mv 0 1",
-    "os.renames": "mv 0 1",
-    "os.replace": "mv 0 1",
-    "shutil.move": "mv 0 1",
-    "shutil.copy": "cp 0 1",
-    "shutil.copy2": "cp 0 1",
-    "shutil.copyfile": "cp 0 1",
-    "shutil.copytree": "cp -r 0 1",
-    "os.symlink": "ln -s 0 1",
-    "os.truncate": "truncate -s 1 0",
-    "os.chmod": "chmod 1 0",
-    "os.lchmod": "chmod 1 0",
-    "os.chown": "chown 1 0",
-    "shutil.chown": "chown 1 0",
-    "os.setxattr": "xattr 0",
-    "os.kill": "kill -9 -- 0",
-    "os.killpg": "kill -9 -- 0",
-    "os.chdir": "cd 0",
-    "shutil.unpack_archive": "unzip 0 -d 1",
-}
-_METHODS = {".rename": "mv @ 0", ".replace": "mv @ 0", ".chmod": "chmod 0 @", ".symlink_to": "ln -s 0 @"}
-_MODE = frozenset({"os.chmod", "os.lchmod", ".chmod"})
 
 
 def judge(engine: Engine, call: Call, code: str) -> None:
@@ -119,31 +78,6 @@ def _reverse_shell(code: str) -> bool:
     )
 
 
-_PRINT = re.compile(r"^([ \t]*)(print|exec)[ \t]+(?![=(.,])(?:>>[^,\n]+,)?([^\n;#]+)", re.MULTILINE)
-_PRINT_LATER = re.compile(r"([;:][ \t]*)(print|exec)[ \t]+(?![=(.,])([^\n;#]+)")
-_EXCEPT = re.compile(r"(except[ \t]+[\w., ()]+?)[ \t]*,[ \t]*(\w+)[ \t]*:")
-
-
-def parsed(code: str) -> ast.Module | None:
-    """Return the syntax tree; Python 2 is brought to Python 3 where that is a matter of spelling."""
-    code = code.replace("\0", "_").replace(HOME, "~")
-    tree = _parse(code)
-    if tree is not None:
-        return tree
-    newer = _PRINT.sub(r"\1\2(\3)", code)
-    newer = _EXCEPT.sub(r"\1 as \2:", _PRINT_LATER.sub(r"\1\2(\3)", newer))
-    return _parse(newer) if newer != code else None
-
-
-def _parse(code: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 _CALLED = re.compile(
     r"\b(?:(system|popen|execv\w*|execl\w*|spawn\w*|Popen|check_call|check_output|getoutput)"
     r"|(rmtree|unlink|removedirs|remove_tree))\b|\bos\s*\.\s*(remove|rmdir)\b|\bsubprocess\s*\.\s*(run|call)\b"
@@ -159,15 +93,16 @@ def _unparsed(engine: Engine, call: Call, code: str) -> None:
 
 
 class _Visitor:
-    __slots__ = ("active", "call", "engine", "found", "lists", "values")
+    __slots__ = ("active", "call", "cut", "engine", "found", "lists", "values")
 
     def __init__(self, engine: Engine, call: Call, code: str) -> None:
         self.engine = engine
         self.call = call
-        self.lists = any(name in code for name in _LISTING)
+        self.lists = any(name in code for name in LISTING)
         self.values = Values(engine.charge)
         self.active: list[str] = []
         self.found = False
+        self.cut = False
 
     # Statements
 
@@ -240,7 +175,7 @@ class _Visitor:
 
     def star(self, module: str) -> None:
         """`from os import *` brings every name that is judged."""
-        for name in (*_SHELL, *_RUN, *_TREE, *_ONE, *_EQUIVALENTS):
+        for name in (*SHELL, *RUN, *TREE, *ONE, *EQUIVALENTS):
             holder, _, member = name.rpartition(".")
             if holder == module and member != "open":
                 self.values.modules[member] = name
@@ -274,11 +209,17 @@ class _Visitor:
                 self.expression(child)
         if isinstance(node, ast.Call):
             turns = self.values.alternatives(node)
-            outer = self.values.choice
+            outer, cut = self.values.choice, self.cut
+            is_cut = self.values.is_cut(node)
             for turn in range(turns):
-                self.values.choice = turn
+                self.values.choice, self.cut = turn, is_cut
                 self.visit_call(node)
-            self.values.choice = outer
+            self.values.choice, self.cut = outer, cut
+
+    def whole(self) -> None:
+        """Raise `LimitReached` at the last value that is looked at, when the call acts on more."""
+        if self.cut and self.values.choice >= MAX_ALTERNATIVES - 1:
+            raise LimitReached(f"more than {MAX_ALTERNATIVES} values of a name")
 
     # Calls
 
@@ -287,25 +228,25 @@ class _Visitor:
         values = self.values
         name = values.dotted(node.func)
         first = _argument(node, 0, "path", "args", "cmd", "command", "src", "filename", "file", "name")
-        if name in _SHELL or name.endswith((".exec_command", ".create_subprocess_shell")):
+        if name in SHELL or name.endswith((".exec_command", ".create_subprocess_shell")):
             self.run_text(values.value(first) if first is not None else "")
         elif name.endswith((".system", ".popen")) and isinstance(first, ast.expr):
             self.run_text(values.value(first))
-        elif name in _RUN:
+        elif name in RUN:
             self.run_arguments(node, first)
         elif name.startswith(("os.exec", "os.spawn", "os.posix_spawn", "posix.exec", "posix.spawn")):
             self.replace_process(name, node)
         elif name.startswith("sh.") and values.modules.get(name[3:], "").startswith("sh."):
             self.dispatch([name[3:], *(values.value(argument) for argument in node.args)])
-        elif name in _TREE or (name.endswith(".rmtree") and first is not None):
+        elif name in TREE or (name.endswith(".rmtree") and first is not None):
             self.delete(self.value(first), recursive=True)
-        elif name in _ONE:
+        elif name in ONE:
             self.delete(self.value(first), recursive=False)
         elif name.endswith((".unlink", ".rmdir", ".rmtree")) and isinstance(node.func, ast.Attribute):
             self.delete(values.value(node.func.value), recursive=name.endswith(".rmtree"))
-        elif name in _EVALUATE and first is not None:
+        elif name in EVALUATE and first is not None:
             self.evaluate(name, first)
-        elif name in _OPEN or name in ("os.open", "posix.open"):
+        elif name in OPEN or name in ("os.open", "posix.open"):
             self.open(node, name, values.value(first) if first is not None else None)
         elif name.endswith((".write_text", ".write_bytes", ".open", ".read_text", ".read_bytes", ".touch")):
             self.open(
@@ -315,8 +256,8 @@ class _Visitor:
             (".execute", ".executescript", ".executemany", ".exec_driver_sql", ".sql", ".raw")
         ):
             self.statements(values.value(first) if first is not None else None)
-        elif name in _EQUIVALENTS:
-            self.equivalent(name, _EQUIVALENTS[name], node)
+        elif name in EQUIVALENTS:
+            self.equivalent(name, EQUIVALENTS[name], node)
         elif name.endswith(("call_command", "execute_from_command_line")):
             words = [values.value(argument) for argument in node.args]
             words = words[0][1:] if len(words) == 1 and isinstance(words[0], list) else words
@@ -334,14 +275,14 @@ class _Visitor:
             if any(self.values.dotted(inner) == "os.environ" for a in node.args for inner in ast.walk(a)):
                 self.engine.report("credentials.environment", self.call)
             return
-        if _SEND.search(name) and any(
+        if SEND.search(name) and any(
             self.values.taint(argument) & SECRET
             for argument in (*node.args, *(k.value for k in node.keywords))
         ):
             self.found = True
             self.engine.report("credentials.send", self.call, name)
             return
-        for ending, rule in _DATABASE_LOSS.items():
+        for ending, rule in DATABASE_LOSS.items():
             if name.endswith(ending):
                 self.found = True
                 self.engine.report("databases." + rule, self.call, name)
@@ -350,17 +291,18 @@ class _Visitor:
             self.found = True
             self.engine.report("databases.document-loss", self.call, name)
         suffix = "." + name.rpartition(".")[2]
-        if suffix in _METHODS and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        if suffix in METHODS and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
             holder = self.values.value(node.func.value)
             if isinstance(holder, str) and (
                 "/" in holder or HOME in holder or "Path" in ast.dump(node.func)[:2000]
             ):
-                self.equivalent(suffix, _METHODS[suffix], node)
+                self.equivalent(suffix, METHODS[suffix], node)
 
     def enter(
         self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, node: ast.Call
     ) -> None:
         """Read a function's body with the arguments of a call."""
+        self.whole()
         self.engine.charge(1)
         parameters = _parameters(function.args)
         given: dict[str, ast.expr] = dict(zip((p.arg for p in parameters), node.args, strict=False))
@@ -388,6 +330,7 @@ class _Visitor:
 
     def evaluate(self, name: str, first: ast.expr) -> None:
         """`exec` and `eval` of a text that is known, of one from the network, or of one that nobody knows."""
+        self.whole()
         if name == "runpy.run_path":
             path = self.values.text(first)
             self.dispatch(["python3", path or UNKNOWN])
@@ -414,9 +357,7 @@ class _Visitor:
 
         path = path_of(value)
         method = name.rpartition(".")[2]
-        position = (
-            0 if isinstance(node.func, ast.Attribute) and name not in _OPEN and name != "os.open" else 1
-        )
+        position = 0 if isinstance(node.func, ast.Attribute) and name not in OPEN and name != "os.open" else 1
         if name == "os.open":
             flags = ast.dump(node.args[1]) if len(node.args) > 1 else ""
             mode = "w" if "O_TRUNC" in flags or "O_WRONLY" in flags or "O_RDWR" in flags else "r"
@@ -429,6 +370,7 @@ class _Visitor:
             return
         self.found = True
         if any(c in mode for c in "wax+"):
+            self.whole()
             written(self.engine, self.call, path, overwrites="w" in mode)
             return
         self.engine.effect("read", path, self.call)
@@ -437,6 +379,7 @@ class _Visitor:
 
     def statements(self, value: Value) -> None:
         """Judge SQL that is given to a database."""
+        self.whole()
         if isinstance(value, str):
             from haltline.shell.inline import sql  # noqa: PLC0415  loaded only where it is needed
 
@@ -453,7 +396,7 @@ class _Visitor:
                 argument = _argument(node, int(word), *(("src", "path"), ("dst", "mode"))[int(word)])
                 value = None if argument is None else self.values.value(argument)
                 if isinstance(value, int):
-                    value = format(value, "o") if name in _MODE else str(value)
+                    value = format(value, "o") if name in MODE else str(value)
             words.append(value)
         if any(
             isinstance(word, str) and known(word)
@@ -466,6 +409,7 @@ class _Visitor:
 
     def dispatch(self, words: Sequence[Value]) -> None:
         """Judge a command that is run without a shell."""
+        self.whole()
         self.found = True
         argv = [_word(word) for word in words]
         inner = self.call.inner(argv, "python")
@@ -474,6 +418,7 @@ class _Visitor:
 
     def run_text(self, value: Value) -> None:
         """Judge a text that a shell runs."""
+        self.whole()
         self.found = True
         if isinstance(value, list):
             self.dispatch(value)
@@ -506,6 +451,7 @@ class _Visitor:
 
     def with_input(self, node: ast.Call, words: list[Value]) -> None:
         """Run words with the text that `input=` gives them."""
+        self.whole()
         text = next((self.values.text(k.value) for k in node.keywords if k.arg == "input"), None)
         self.found = True
         inner = self.call.inner([_word(word) for word in words], "python")
@@ -525,6 +471,7 @@ class _Visitor:
 
     def delete(self, value: Value, *, recursive: bool) -> None:
         """Judge the deletion of a path, or of everything that a pattern finds."""
+        self.whole()
         from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
         self.found = True

@@ -8,11 +8,13 @@ computed is unknown.
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from haltline.shell.environment import Environment
-from haltline.shell.inline.expressions import Expressions, Value
+from haltline.shell.inline.expressions import MAX_ALTERNATIVES, Expressions, Value
 from haltline.shell.inline.lexer import interpolations, lexed
+from haltline.shell.inline.script_names import ALIAS, BOUND, CALLS, EACH, LOOPS, calls_of
 from haltline.shell.marks import HOME, UNKNOWN, known, without_marks
 from haltline.shell.scanner import LimitReached
 
@@ -21,109 +23,12 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.inline.lexer import Source
 
-MAX_LENGTH = 64 * 1024
+MAX_LENGTH = 32 * 1024
 MAX_DEPTH = 6
+_CHARACTERS_PER_STEP = 64
+_STEPS_OF_A_DELETION = 4
+_SEARCHED_PER_STEP = 256  # characters of a whole script that one more pattern runs over
 
-# For each language: what its calls do, as a pattern of their names. `|` between names; `.` is literal.
-_CALLS: dict[str, dict[str, str]] = {
-    "javascript": {
-        "shell": "execSync|exec|execPromise|execAsync|execaCommand|execaCommandSync|execCommand",
-        "list": "spawnSync|spawn|execFileSync|execFile|execa|execaSync|Deno.Command|Deno.run|crossSpawn",
-        "delete": "rmSync|rmdirSync|unlinkSync|rm|unlink|removeSync|emptyDirSync|emptyDir"
-        "|rimrafSync|rimraf|rimraf.sync|deleteSync|Deno.remove|Deno.removeSync|fs.remove|fse.remove|fsExtra.remove|rmdir|trash",
-        "write": "writeFileSync|writeFile|createWriteStream|truncateSync|truncate|outputFileSync"
-        "|outputFile|Bun.write|Deno.writeTextFileSync|Deno.writeTextFile|Deno.writeFile|Deno.writeFileSync|Deno.create",
-        "append": "appendFileSync|appendFile",
-        "read": "readFileSync|readFile|createReadStream|Deno.readTextFile|Deno.readTextFileSync|Bun.file",
-        "move": "renameSync|rename|moveSync",
-        "copy": "copyFileSync|copyFile|cpSync|symlinkSync",
-        "mode": "chmodSync|chmod",
-        "evaluate": "eval|Function|runInNewContext|runInThisContext|runInContext",
-        "send": "fetch|axios|axios.post|axios.put|axios.request|got.post|got|https.request|http.request"
-        "|needle.post|https.get|http.get|axios.get|sendBeacon",
-    },
-    "perl": {
-        "shell": "system|exec|readpipe",
-        "delete": "unlink|rmtree|remove_tree|rmdir",
-        "open": "open",
-        "write": "truncate|write_file|spew",
-        "read": "read_file|slurp",
-        "move": "rename|move",
-        "copy": "copy|symlink",
-        "modes": "chmod|chown",
-        "evaluate": "eval",
-        "send": "post|put",
-    },
-    "ruby": {
-        "shell": "system|exec|spawn|IO.popen|Open3.capture2|Open3.capture2e|Open3.capture3"
-        "|Open3.popen3|Open3.popen2"
-        "|Open3.pipeline|PTY.spawn|Kernel.system|Kernel.exec|Kernel.spawn|Process.spawn",
-        "delete": "rm_rf|rm_r|rm_f|remove_dir|remove_entry|remove_entry_secure|rmtree"
-        "|FileUtils.rm|FileUtils.remove"
-        "|File.delete|File.unlink|Dir.rmdir|Dir.delete|Dir.unlink",
-        "write": "File.write|IO.write|File.binwrite|File.truncate",
-        "open": "File.open|File.new",
-        "read": "File.read|IO.read|File.readlines|File.binread",
-        "move": "FileUtils.mv|File.rename|FileUtils.move",
-        "copy": "FileUtils.cp|FileUtils.cp_r|FileUtils.ln_sf|File.symlink",
-        "modes": "FileUtils.chmod_R|FileUtils.chmod|FileUtils.chown_R|File.chmod",
-        "evaluate": "eval|instance_eval|class_eval",
-        "send": "Net::HTTP.post|Net::HTTP.post_form|HTTP.post|Faraday.post|RestClient.post|HTTParty.post",
-        "method": "system|exec|spawn|`",
-    },
-    "php": {
-        "shell": "system|exec|shell_exec|passthru|popen|proc_open",
-        "delete": "unlink|rmdir",
-        "write": "file_put_contents",
-        "open": "fopen",
-        "read": "file_get_contents|readfile|file",
-        "move": "rename",
-        "copy": "copy|symlink",
-        "mode": "chmod|chown",
-        "evaluate": "eval|assert|create_function",
-        "send": "mail|curl_setopt|fsockopen|stream_context_create",
-        "list": "pcntl_exec",
-    },
-    "lua": {
-        "shell": "os.execute|io.popen",
-        "delete": "os.remove",
-        "open": "io.open",
-        "move": "os.rename",
-        "evaluate": "load|loadstring|dostring",
-    },
-    "r": {
-        "shell": "system|shell|base::system|pipe",
-        "list": "system2|processx::run|run",
-        "delete": "unlink|file.remove|unlink_dir|fs::dir_delete|dir_delete|file_delete|fs::file_delete",
-        "move": "file.rename",
-        "copy": "file.copy",
-        "mode": "Sys.chmod",
-        "evaluate": "parse",
-    },
-    "applescript": {"shell": "do shell script|doShellScript"},
-    "groovy": {
-        "shell": "exec|sh",
-        "file": "deleteDir|deleteOnExit|delete",
-    },
-    "elixir": {
-        "shell": "System.shell|:os.cmd|os.cmd|os:cmd",
-        "list": "System.cmd",
-        "delete": "File.rm_rf!|File.rm_rf|File.rm!|File.rm|File.rmdir!|File.rmdir",
-        "write": "File.write!|File.write",
-        "move": "File.rename!|File.rename",
-        "copy": "File.cp!|File.cp_r!|File.cp",
-        "evaluate": "Code.eval_string",
-    },
-    "julia": {
-        "delete": "rm",
-        "write": "write",
-        "open": "open",
-        "move": "mv",
-        "copy": "cp",
-        "evaluate": "include_string",
-    },
-    "tcl": {},
-}
 _TREES = re.compile(
     r"rm_r|rmtree|tree|rimraf|empty|rm_rf|remove_dir|remove_entry|removeSync|trash|deleteDir|dir_delete|fse?\.remove|deleteSync"
 )
@@ -133,33 +38,6 @@ _BEFORE_EXEC = re.compile(
 )
 _METHOD = re.compile(r"\??\.\s*\Z|->\s*\Z|::\s*\Z")
 _SPECIFIC = re.compile(r"[A-Z._]|Sync")
-_BOUND = {
-    "javascript": re.compile(r"(?<![\w.$=!<>])([A-Za-z_$][\w$]*)\s*(?::\s*\w+\s*)?=(?![=>])"),
-    "perl": re.compile(r"([$@]\w+)\s*=(?![=~])"),
-    "php": re.compile(r"(\$\w+)\s*=(?![=>])"),
-    "ruby": re.compile(r"(?<![\w.@:])([a-zA-Z_]\w*)\s*=(?![=~>])"),
-    "lua": re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*=(?!=)"),
-    "r": re.compile(r"(?<![\w.])([A-Za-z_.][\w.]*)\s*(?:<-|=(?!=))"),
-    "groovy": re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*=(?!=)"),
-    "elixir": re.compile(r"(?<![\w.:])([a-z_]\w*)\s*=(?![=~>])"),
-    "julia": re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*=(?!=)"),
-    "applescript": re.compile(r"\bset\s+(\w+)\s+to\b"),
-}
-_LOOPS = {
-    "javascript": re.compile(r"for\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(\w+)\s+of\b"),
-    "perl": re.compile(r"for(?:each)?\s*(?:my\s*)?(\$\w+)\s*(?=\()"),
-    "php": re.compile(r"foreach\s*\((?=[^)]{0,300}\bas\s+(\$\w+))"),
-    "ruby": re.compile(r"\bfor\s+(\w+)\s+in\b"),
-    "r": re.compile(r"for\s*\(\s*(\w+)\s+in\b"),
-}
-_EACH = re.compile(
-    r"\.\s*(?:each|forEach|map|each_entry|reverse_each)\s*(?:\{\s*\|\s*(\w+)|do\s*\|\s*(\w+)|\(\s*(?:async\s*)?\(?\s*(\w+)|\(\s*&\s*(?=\"))"
-)
-# `{execSync: run} = …`, `import {execSync as run}`, `run = cp.execSync`
-_ALIAS = re.compile(
-    r"[{,]\s*(\w+)\s*:\s*(\w+)(?=[\s\w:,]{0,200}\}\s*=)|[{,]\s*(\w+)\s+as\s+(\w+)"
-    r"|(?<![\w.])(\w+)\s*=\s*(?:[\w$]+(?:\(\"[^\"]{0,40}\"\))?\.){1,3}(\w+)\s*(?=[;,\n]|\Z)"
-)
 _CONNECTS = re.compile(
     r"\bsocket\b|TCPSocket|fsockopen|net\.(?:Socket|connect|createConnection)|IO::Socket|\bSocket\b|new net",
     re.IGNORECASE,
@@ -182,7 +60,6 @@ _TAGGED = re.compile(r"(?<![\w])(?:\$|Bun\.\$|zx\.\$|sh|run)\s*(?=\")")
 _EXECUTED = re.compile(r"\s*\.\s*(?:execute|waitForProcessOutput)\s*\(")
 _EXECUTED_LIST = re.compile(r"\]" + _EXECUTED.pattern)
 _TCL = re.compile(r"(?:^|[;\[{\n])\s*(exec|file\s+delete)\s+([^\n;\]}]*)")
-_compiled: dict[str, re.Pattern[str]] = {}
 
 
 def javascript(engine: Engine, call: Call, code: str) -> None:
@@ -238,7 +115,10 @@ def julia(engine: Engine, call: Call, code: str) -> None:
 def tcl(engine: Engine, call: Call, code: str) -> None:
     """Report what a Tcl text would do."""
     engine.effect("execute", "tcl", call)
-    for match in _TCL.finditer(code[:MAX_LENGTH]):
+    if len(code) > MAX_LENGTH:
+        engine.report("limits.reached", call, "inline code is too long")
+        return
+    for match in _TCL.finditer(code):
         words = match[2].replace("{", " ").replace("}", " ")
         text = f"rm -r {words.replace('-force', '-f')}" if match[1].startswith("file") else words
         engine.run_text(text, call.inner([], "tcl"), Environment())
@@ -256,7 +136,7 @@ def judge(engine: Engine, call: Call, code: str, language: str, depth: int = 0) 
         engine.report("limits.reached", call, "inline code is too long")
         return
     engine.charge(1 + len(code) // 64)
-    source = lexed(code, language)
+    source = lexed(code, language, engine.charge)
     if _CONNECTS.search(source.code) and (_SHELL_PATH.search(code) is not None):
         engine.report("machine.reverse-shell", call)
     if (_FETCHES.search(source.code) or _REQUIRES_HTTP.search(code)) and _EVALUATES.search(source.code):
@@ -267,12 +147,13 @@ def judge(engine: Engine, call: Call, code: str, language: str, depth: int = 0) 
 class _Judge:
     """Judges one script, in the order in which it stands."""
 
-    __slots__ = ("call", "depth", "engine", "expressions", "raw", "source")
+    __slots__ = ("call", "depth", "engine", "expressions", "processes", "raw", "source")
 
     def __init__(self, engine: Engine, call: Call, raw: str, source: Source, depth: int) -> None:
         self.engine = engine
         self.call = call
         self.raw = raw
+        self.processes = "child_process" in raw
         self.source = source
         self.depth = depth
         self.expressions = Expressions(source, engine.charge)
@@ -281,18 +162,18 @@ class _Judge:
         """Bind names, then judge calls and command strings."""
         self.bind()
         language, code = self.source.language, self.source.code
-        pattern = _pattern(language)
+        pattern = calls_of(language)
         if pattern is not None:
             for match in pattern.finditer(code):
                 self.found(match.lastgroup or "", match)
-        for match in _ALIAS.finditer(code):
+        for match in ALIAS.finditer(code):
             self.alias(match[1] or match[3] or match[6], match[2] or match[4] or match[5])
         if language == "javascript":
             self.tagged()
         if language == "groovy":
             self.executed_lists()
         for text in self.source.texts.values():
-            self.engine.charge(1)
+            self.engine.charge(1 + len(text.value) // _CHARACTERS_PER_STEP)
             if text.kind == "command" or (language == "groovy" and _EXECUTED.match(code, text.end)):
                 self.run_text(self.expressions.literal(text))
             for _, _, inner in interpolations(text, language):
@@ -323,9 +204,7 @@ class _Judge:
 
     def alias(self, name: str, alias: str) -> None:
         """Judge the calls of a function under the other name that the script gives it."""
-        kind = next(
-            (k for k, names in _CALLS[self.source.language].items() if name in names.split("|")), None
-        )
+        kind = next((k for k, names in CALLS[self.source.language].items() if name in names.split("|")), None)
         if kind is None or name == alias:
             return
         self.engine.charge(1 + len(self.source.code) // 256)
@@ -338,26 +217,26 @@ class _Judge:
     def bind(self) -> None:
         """Remember what names are assigned, and what loops run over."""
         expressions, code = self.expressions, self.source.code
-        pattern = _BOUND.get(self.source.language)
+        pattern = BOUND.get(self.source.language)
         for match in pattern.finditer(code) if pattern is not None else ():
-            self.engine.charge(1)
+            self.engine.charge(2)
             value, _ = expressions.expression(match.end(), 0)
             if isinstance(value, list) or value:
                 expressions.bind(match[1], value)
                 if match[1][0] == "@":
                     expressions.bind("$" + match[1][1:], value)
-        loop = _LOOPS.get(self.source.language)
+        loop = LOOPS.get(self.source.language)
         for match in loop.finditer(code) if loop is not None else ():
             self.engine.charge(1)
             value, _ = expressions.expression(match.end(), 0)
-            for item in (value if isinstance(value, list) else [])[:8]:
+            for item in value if isinstance(value, list) else []:
                 expressions.bind(match[1], item)
-        for match in _EACH.finditer(code):
+        for match in EACH.finditer(code):
             self.engine.charge(1)
             start = max(code.rfind(c, max(0, match.start() - 400), match.start()) for c in "\n;{=")
             value, _ = expressions.expression(start + 1, 0)
             name = match[1] or match[2] or match[3]
-            for item in (value if isinstance(value, list) else [])[:8]:
+            for item in value if isinstance(value, list) else []:
                 if name is not None:
                     expressions.bind(name, item)
 
@@ -366,12 +245,12 @@ class _Judge:
         code = self.source.code
         name = match[0]
         before = code[max(0, match.start() - 60) : match.start()]
+        self.engine.charge(2)
         if self.other_method(kind, name, before):
             return
-        self.engine.charge(1)
         values, end = self.expressions.arguments(match.end())
         region = code[match.end() : min(len(code), end + 80)]
-        for turn in range(8):
+        for turn in count():
             turned = self.turn(match.end(), values, turn)
             if turned is None:
                 break
@@ -382,14 +261,17 @@ class _Judge:
         if turn == 0:
             return values
         code = self.source.code
+        self.engine.charge(1)
         match = re.compile(r"[\s(]*([$@]?\w+)\s*[,);\n]").match(code, position)
         alternatives = self.expressions.names.get(match[1], []) if match is not None else []
+        if match is not None and turn >= len(alternatives) and match[1] in self.expressions.cut:
+            raise LimitReached(f"more than {MAX_ALTERNATIVES} values of a name")
         return [alternatives[-1 - turn], *values[1:]] if turn < len(alternatives) else None
 
     def other_method(self, kind: str, name: str, before: str) -> bool:
         """Return whether a call of this name belongs to something else: `regex.exec`, `list.delete`."""
         if not _METHOD.search(before):
-            return self.source.language == "javascript" and name == "exec" and "child_process" not in self.raw
+            return self.source.language == "javascript" and name == "exec" and not self.processes
         if self.source.language != "javascript":
             return (kind not in ("file", "send") and before.rstrip().endswith("->")) or (
                 before.endswith(".")
@@ -398,15 +280,14 @@ class _Judge:
                 and not re.search(r"(?:Kernel|FileUtils|Process)\.\Z", before)
             )
         if name == "exec":
+            self.engine.charge(1 + len(self.raw) // _SEARCHED_PER_STEP)
             holder = re.search(r"([\w$]+)\s*\??\.\s*\Z", before)
             if holder is not None and re.search(
                 rf"\b{re.escape(holder[1])}\s*=\s*(?:await\s+)?(?:require|import)\s*\(\s*['\"`](?:node:)?(?:child_process|shelljs)|import\s+(?:\*\s+as\s+)?{re.escape(holder[1])}\s+from",
                 self.raw,
             ):
                 return False
-            return not _BEFORE_EXEC.search(before) or (
-                "child_process" not in self.raw and "shell" not in self.raw
-            )
+            return not _BEFORE_EXEC.search(before) or (not self.processes and "shell" not in self.raw)
         return kind == "evaluate"
 
     # What calls do
@@ -590,6 +471,7 @@ class _Judge:
         """Judge the deletion of a path."""
         from haltline.shell.detectors.filesystem import deleted  # noqa: PLC0415  loaded only where it is needed
 
+        self.engine.charge(_STEPS_OF_A_DELETION)
         target = UNKNOWN if value is None else path(value)
         self.engine.effect("delete", value, self.call, recursive=recursive, reversible=False)
         deleted(self.engine, self.call, target, recursive=recursive, force=True)
@@ -615,23 +497,3 @@ class _Judge:
 def path(text: str) -> str:
     """Return a path with a leading `~` made the home mark."""
     return HOME + text[1:] if text == "~" or text.startswith("~/") else text
-
-
-def _pattern(language: str) -> re.Pattern[str] | None:
-    found = _compiled.get(language)
-    calls = _CALLS[language]
-    if found is None and calls:
-        groups = (
-            f"(?P<{kind}>{'|'.join(map(re.escape, sorted(names.split('|'), key=len, reverse=True)))})"
-            for kind, names in calls.items()
-        )
-        lookbehind = r"(?<![\w$@%&>])" if language in ("perl", "php") else r"(?<![\w$])"
-        opening = (
-            r"(?=\s*\()"
-            if language in ("javascript", "php", "r", "julia", "groovy")
-            else r"(?![\w:=]|\s*=[^~]|\s*=>)"
-        )
-        if language == "lua":
-            opening = r"(?=\s*[(\"])"
-        found = _compiled[language] = re.compile(f"{lookbehind}(?:{'|'.join(groups)}){opening}")
-    return found

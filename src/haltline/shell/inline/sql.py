@@ -11,16 +11,18 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.inline import grammar
+from haltline.shell.inline.sql_conditions import top_level, unfiltered
+from haltline.shell.inline.sql_statements import Statement, statements
+from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
 MAX_STATEMENTS = 5000
 MAX_DEPTH = 3
+_WORDS_PER_STEP = 4
 MAX_QUESTIONS = 16  # statements of one text that the parser is asked about
 
 DIALECTS = {
@@ -33,21 +35,7 @@ DIALECTS = {
 _ESCAPING = frozenset({"mysql", "bigquery", "clickhouse", "snowflake", "hive"})
 _EMBEDDED = frozenset({"sqlite", "duckdb"})
 
-_COMMENTS = r"--[^\n]*|/\*.*?(?:\*/|\Z)"
-_LITERALS = r"|\$([A-Za-z_]*)\$.*?(?:\$\1\$|\Z)"
-_NAMES = (
-    r'|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[A-Za-z_][^\]\n]{0,128}\]|[@#]{0,2}[A-Za-z_][A-Za-z0-9_$]*'
-    r"|\d[\w.]*|;|\\[Gg](?![a-z])|\\;|\\[A-Za-z!?.+]+(?:(?!\\\\)[^\n])*|\\\\"
-    r"|^[ \t]*\.[a-z]+[^\n]*|[<>=!]+|[^\s]"
-)
-_PLAIN = r"|[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)|'(?:[^']|'')*(?:'|\Z)"
-_ESCAPED = r"|'(?:[^'\\]|\\.|'')*(?:'|\Z)"
-_FLAGS = re.DOTALL | re.MULTILINE
-_TOKENS = {
-    False: re.compile(_COMMENTS + _LITERALS + _PLAIN + _NAMES, _FLAGS),
-    True: re.compile(r"\#[^\n]*|" + _COMMENTS + _LITERALS + _ESCAPED + _NAMES, _FLAGS),
-}
-_EXECUTABLE_COMMENT = re.compile(r"/\*!\d*(.*?)\*/", re.DOTALL)
+_EXECUTABLE_COMMENT = re.compile(r"/\*!\d*+(.*?)(?:\*/|\Z)", re.DOTALL)
 
 _DROPPED = word_set(
     "DATABASE SCHEMA TABLE KEYSPACE USER ROLE TABLESPACE COLLECTION OWNED VIEW INDEX MATERIALIZED COLUMN "
@@ -58,7 +46,6 @@ _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
 _VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
 _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
 _NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
-_ENDS = word_set("RETURNING ORDER LIMIT GROUP OPTION OUTPUT SETTINGS")
 _POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
 _NOISE = word_set(
     "IF EXISTS ONLY CONCURRENTLY TEMPORARY TEMP LOW_PRIORITY IGNORE QUICK TOP FROM INTO TABLE VIEW BY"
@@ -68,6 +55,7 @@ _SERVER_PROGRAM = word_set("XP_CMDSHELL SP_OACREATE SYS_EXEC SYS_EVAL DBMS_SCHED
 _SERVER_FILE = word_set(
     "PG_READ_FILE PG_READ_BINARY_FILE LO_IMPORT LO_EXPORT PG_LS_DIR LOAD_FILE DUMPFILE OUTFILE"
 )
+_BEFORE = word_set("EXPLAIN ( BEGIN ANALYZE DESCRIBE DESC VERBOSE ) , FORMAT ELSE THEN")
 _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
@@ -77,62 +65,9 @@ _MATTERS = re.compile(
 )
 
 
-class Statement:
-    """One statement.
-
-    Attributes:
-        words: its words in capitals; a literal keeps one leading quote mark, a quoted name both.
-        start: where it begins in the text.
-        end: where it ends.
-    """
-
-    __slots__ = ("end", "start", "words")
-
-    def __init__(self, words: list[str], start: int, end: int) -> None:
-        self.words = words
-        self.start = start
-        self.end = end
-
-
 def dialect_of(call: Call) -> str | None:
     """Return the dialect of the client that a command starts, or None."""
     return DIALECTS.get(call.program)
-
-
-def statements(text: str, *, escapes: bool) -> list[Statement]:
-    """Return the statements of a text; `escapes` where a backslash escapes in literals."""
-    result: list[Statement] = []
-    words: list[str] = []
-    start = 0
-    for match in _TOKENS[escapes].finditer(text):
-        lexeme = match[0]
-        if lexeme[:2] in ("--", "/*") or (lexeme[0] == "#" and escapes):
-            continue
-        first = lexeme[0]
-        if _separates(lexeme):
-            if words:
-                result.append(Statement(words, start, match.start()))
-            words = []
-            continue
-        if not words:
-            start = match.start()
-        if match[1] is not None:
-            size = len(match[1]) + 2
-            words.append("'" + lexeme[size:-size])
-        elif first == "'" or lexeme[:2] in ("e'", "E'"):
-            words.append("'" + lexeme[lexeme.index("'") + 1 :].removesuffix("'").replace("''", "'"))
-        else:
-            words.append(lexeme if first in '"`[' else lexeme.upper())
-    if words:
-        result.append(Statement(words, start, len(text)))
-    return result
-
-
-def _separates(lexeme: str) -> bool:
-    r"""Return whether a token ends a statement: `;`, `\G`, or a command of the client."""
-    if len(lexeme) == 1:
-        return lexeme in ";\\"
-    return lexeme[0] == "\\" or lexeme.lstrip(" \t")[:1] == "."
 
 
 def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
@@ -160,6 +95,7 @@ def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | 
         readings = [False, True]
     for escapes in readings:
         found = statements(text, escapes=escapes)
+        engine.charge(sum(1 + len(statement.words) // _WORDS_PER_STEP for statement in found))
         if len(found) > MAX_STATEMENTS:
             engine.report("limits.reached", call, "more statements than are looked at")
             return
@@ -240,8 +176,6 @@ class _Reader:
 
     def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
         """Judge the literals that are run as statements: blocks, `EXECUTE 'text'`, `EXEC ('text')`."""
-        if self.depth >= MAX_DEPTH:
-            return
         waiting = 0
         for index, word in enumerate(words):
             if word in ("EXECUTE", "EXEC", "IMMEDIATE", "SP_EXECUTESQL") or (
@@ -253,6 +187,8 @@ class _Reader:
             elif word in ("AS", "RETURNS") and words[0] == "CREATE":
                 waiting = 0
             elif waiting and word[:1] == "'":
+                if self.depth >= MAX_DEPTH:
+                    raise LimitReached(f"more than {MAX_DEPTH} texts of SQL inside one another")
                 judge(self.engine, self.call, word[1:], self.depth + 1, self.dialect)
             elif waiting:
                 waiting -= 1
@@ -319,29 +255,10 @@ def _bracket_end(words: list[str]) -> list[str]:
     return words
 
 
-def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case for each kind of statement
-    while (
-        words
-        and words[0]
-        in (
-            "EXPLAIN",
-            "(",
-            "BEGIN",
-            "ANALYZE",
-            "DESCRIBE",
-            "DESC",
-            "VERBOSE",
-            ")",
-            ",",
-            "FORMAT",
-            "ELSE",
-            "THEN",
-        )
-        and len(words) > 1
-    ):
-        words = words[1:]
+def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each kind of statement
     if not words:
         return None
+    words = words[next((i for i, word in enumerate(words) if word not in _BEFORE), len(words) - 1) :]
     first = words[0]
     if first == "DROP":
         kind = next((word for word in words[1:4] if word in _DROPPED), None)
@@ -349,9 +266,9 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case f
     if first == "TRUNCATE":
         return "truncate" if words[1:2] != ["("] else None
     if first == "DELETE":
-        return "delete-all" if _unfiltered(words) else None
+        return "delete-all" if unfiltered(words) else None
     if first == "UPDATE":
-        return "update-all" if "SET" in words and _unfiltered(words) else None
+        return "update-all" if "SET" in words and unfiltered(words) else None
     if first == "ALTER":
         return _altered(words)
     if first == "MERGE":
@@ -372,13 +289,12 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901, PLR0912  one case f
 def _altered(words: list[str]) -> str | None:
     if words[1:2] in (["USER"], ["ROLE"], ["SERVER"], ["LOGIN"]) and _POWERS.intersection(words):
         return "grant"
+    last = max((index for index, word in enumerate(words) if word == "WHERE"), default=-1)
     for index, word in enumerate(words):
         if word == "DROP" and words[index + 1 : index + 2] and words[index + 1] not in _NOT_LOST:
             return "alter-drop"
-        if word in ("DELETE", "UPDATE") and "WHERE" in words[index:] and words[index - 1 : index] != ["ON"]:
-            return (
-                ("delete-all" if word == "DELETE" else "update-all") if _unfiltered(words[index:]) else None
-            )
+        if word in ("DELETE", "UPDATE") and index < last and words[index - 1 : index] != ["ON"]:
+            return ("delete-all" if word == "DELETE" else "update-all") if unfiltered(words[index:]) else None
     return None
 
 
@@ -391,96 +307,12 @@ def _merge_deletes(words: list[str]) -> bool:
     return False
 
 
-def _top_level(words: list[str], wanted: str) -> int:
-    depth = 0
-    for index, word in enumerate(words):
-        if word == "(":
-            depth += 1
-        elif word == ")":
-            depth -= 1
-        elif word == wanted and depth <= 0:
-            return index
-    return -1
-
-
-def _unfiltered(words: list[str]) -> bool:
-    """Return whether a DELETE or UPDATE has no WHERE, or one that is always true."""
-    at = _top_level(words, "WHERE")
-    if at < 0:
-        return "LIMIT" not in words and not ({"USING", "JOIN"} & set(words) and "ON" in words)
-    rest = words[at + 1 :]
-    end = next((i for i, word in enumerate(rest) if word in _ENDS), len(rest))
-    return _always(rest[:end], 0)
-
-
-def _always(words: list[str], depth: int) -> bool:  # noqa: C901  one case for each form of a condition
-    """Return whether a condition holds for every row."""
-    while len(words) > 1 and words[0] == "(" and _matching(words) == len(words) - 1:
-        words = words[1:-1]
-    if not words:
-        return True
-    if depth < 16:  # noqa: PLR2004  conditions inside one another
-        at = _top_level(words, "OR")
-        if at > 0:
-            return _always(words[:at], depth + 1) or _always(words[at + 1 :], depth + 1)
-        at = _top_level(words, "AND")
-        if at > 0 and "BETWEEN" not in words:
-            return _always(words[:at], depth + 1) and _always(words[at + 1 :], depth + 1)
-    if words[0] == "NOT":
-        return words[1:] in (["FALSE"], ["0"]) or (words[1:2] == ["("] and words[2:-1] in (["FALSE"], ["0"]))
-    if len(words) == 1:
-        return (
-            words[0] == "TRUE" or (words[0][0].isdigit() and words[0].strip("0.") != "") or words[0] == "'t"
-        )
-    if words[1:] in (["=", "TRUE"], ["IS", "TRUE"]):
-        return words[0] in ("TRUE", "1")
-    for operator, test in _COMPARISONS.items():
-        at = _top_level(words, operator)
-        if at > 0:
-            left, right = words[:at], words[at + 1 :]
-            return test(left, right)
-    return False
-
-
-def _matching(words: list[str]) -> int:
-    depth = 0
-    for index, word in enumerate(words):
-        depth += (word == "(") - (word == ")")
-        if depth == 0:
-            return index
-    return -1
-
-
-def _constant(words: list[str]) -> bool:
-    return len(words) == 1 and (words[0][0].isdigit() or words[0][0] == "'")
-
-
-def _order(words: list[str]) -> tuple[int, float, str]:
-    word = words[0]
-    try:
-        return (0, float(word), "")
-    except ValueError:
-        return (1, 0.0, word)
-
-
-_COMPARISONS: dict[str, Callable[[list[str], list[str]], bool]] = {
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: _constant(a) and _constant(b) and a != b,
-    "!=": lambda a, b: _constant(a) and _constant(b) and a != b,
-    ">=": lambda a, b: a == b or (_constant(a) and _constant(b) and _order(a) >= _order(b)),
-    "<=": lambda a, b: a == b or (_constant(a) and _constant(b) and _order(a) <= _order(b)),
-    ">": lambda a, b: _constant(a) and _constant(b) and _order(a) > _order(b),
-    "<": lambda a, b: _constant(a) and _constant(b) and _order(a) < _order(b),
-    "LIKE": lambda _a, b: bool(b) and b[0][:1] == "'" and b[0].strip("'%") == "" and b[0] != "'",
-}
-
-
 def _in_doubt(words: list[str]) -> bool:
     """Return whether the words hold a verb that matters without settling what it does."""
     if not _VERBS.intersection(words):
         return False
     if words[0] in ("DELETE", "UPDATE"):
-        at = _top_level(words, "WHERE")
+        at = top_level(words, "WHERE")
         return at < 0 or not {"OR", "NOT", "TRUE", "CASE", "(", "SELECT"}.isdisjoint(words[at:])
     return words[0] not in ("INSERT", "GRANT", "CREATE", "ALTER", "COMMENT", "SELECT") or "DELETE" in words
 

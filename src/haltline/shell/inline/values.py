@@ -7,25 +7,34 @@ the files that it finds, so that `for f in glob.glob("*")` is judged as `rm *` w
 from __future__ import annotations
 
 import ast
-import base64
-import binascii
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, SECRET
 from haltline.shell.environment import TEMPORARY
-from haltline.shell.marks import HOME, UNKNOWN, known
+from haltline.shell.inline.python_texts import (
+    MAX_ITEMS,
+    MAX_LENGTH,
+    Value,
+    decoded,
+    few,
+    formatted,
+    joined,
+    joined_all,
+    percent,
+    spoken,
+    variable,
+    words,
+)
+from haltline.shell.marks import HOME, UNKNOWN
 from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LAST_CHARACTER = 0x10FFFF
-Value = str | int | list["Value"] | dict[str, "Value"] | None
 
-MAX_LENGTH = 32 * 1024
-MAX_ITEMS = 64
-MAX_ALTERNATIVES = 16
+MAX_ALTERNATIVES = 64  # values of a name; what uses a name that has more is asked about
+_ITEMS_PER_STEP = 64
 _EVALUATIONS_PER_STEP = 16
 
 _SAME_PATH = word_set(
@@ -60,7 +69,7 @@ _CONSTANTS = {
 class Values:
     """The names of a Python text and what they may be."""
 
-    __slots__ = ("charge", "choice", "functions", "left", "modules", "names", "taints", "uncertain")
+    __slots__ = ("charge", "choice", "cut", "functions", "left", "modules", "names", "taints", "uncertain")
 
     def __init__(self, charge: Callable[[int], None]) -> None:
         self.charge = charge
@@ -70,6 +79,7 @@ class Values:
         self.taints: dict[str, int] = {}
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = {}
         self.choice = 0
+        self.cut: set[str] = set()
         self.uncertain = 0
 
     def count(self) -> None:
@@ -105,13 +115,20 @@ class Values:
 
     def bind(self, name: str, values: list[Value]) -> None:
         """Set what a name may be; in a branch or loop, add to it."""
-        if self.uncertain:
+        if not self.uncertain:
+            self.cut.discard(name)
+        else:
             values = [*self.names.get(name, []), *values]
         if len(values) > 1:
             different: list[Value] = []
             for value in values:
-                if value not in different and len(different) < MAX_ALTERNATIVES:
-                    different.append(value)
+                self.count()
+                if value in different:
+                    continue
+                if len(different) == MAX_ALTERNATIVES:
+                    self.cut.add(name)
+                    break
+                different.append(value)
             values = different
         self.names[name] = values
 
@@ -123,6 +140,12 @@ class Values:
             if isinstance(inner, ast.Name):
                 turns = max(turns, len(self.names.get(inner.id, ())))
         return turns
+
+    def is_cut(self, node: ast.AST) -> bool:
+        """Return whether an expression uses a name that has more values than are looked at."""
+        return bool(self.cut) and any(
+            isinstance(inner, ast.Name) and inner.id in self.cut for inner in ast.walk(node)
+        )
 
     def iterate(self, target: ast.AST, source: ast.AST) -> None:
         """Bind a loop's name to everything that it runs over."""
@@ -143,7 +166,7 @@ class Values:
             if items and self.dotted(source) == "enumerate()":
                 target = target.elts[-1]
         if isinstance(target, ast.Name):
-            self.bind(target.id, items[:MAX_ALTERNATIVES] or [None])
+            self.bind(target.id, items or [None])
             self.taints[target.id] = 0 if self.dotted(source) == "os.environ" else self.taint(source)
 
     # Expressions
@@ -213,7 +236,9 @@ class Values:
 
     def _list(self, node: ast.List) -> Value:
         items: list[Value] = []
-        for element in node.elts[:MAX_ITEMS]:
+        if len(node.elts) > MAX_ITEMS:
+            return None
+        for element in node.elts:
             if isinstance(element, ast.Starred):
                 inner = self.value(element.value)
                 items.extend(inner if isinstance(inner, list) else [None])
@@ -224,8 +249,10 @@ class Values:
     _tuple = _set = _list  # each holds its elements in `elts`
 
     def _dict(self, node: ast.Dict) -> Value:
+        if len(node.keys) > MAX_ITEMS:
+            return None
         found: dict[str, Value] = {}
-        for key, value in islice(zip(node.keys, node.values, strict=True), MAX_ITEMS):
+        for key, value in zip(node.keys, node.values, strict=True):
             name = None if key is None else self.value(key)
             if isinstance(name, (str, int)):
                 found[str(name)] = self.value(value)
@@ -253,13 +280,14 @@ class Values:
         if isinstance(node.op, ast.Div) and isinstance(left, str):
             return joined(left, right if isinstance(right, str) else UNKNOWN)
         if isinstance(node.op, ast.Mod) and isinstance(left, str):
-            return _percent(left, right if isinstance(right, list) else [right])
+            return percent(left, right if isinstance(right, list) else [right])
         if isinstance(node.op, ast.Mult) and isinstance(left, str) and isinstance(right, int):
             return left * right if 0 <= right * len(left) <= MAX_LENGTH else None
         if not isinstance(node.op, ast.Add):
             return None
         if isinstance(left, list) and isinstance(right, list):
-            return [*left, *right][:MAX_ITEMS]
+            self.charge((len(left) + len(right)) // _ITEMS_PER_STEP)
+            return [*left, *right] if len(left) + len(right) <= MAX_ITEMS else None
         if isinstance(left, str) or isinstance(right, str):
             return (left if isinstance(left, str) else UNKNOWN) + (
                 right if isinstance(right, str) else UNKNOWN
@@ -271,11 +299,11 @@ class Values:
             self.value(piece.value if isinstance(piece, ast.FormattedValue) else piece)
             for piece in node.values
         ]
-        return "".join(_spoken(piece) for piece in pieces)
+        return "".join(spoken(piece) for piece in pieces)
 
     def _subscript(self, node: ast.Subscript) -> Value:
         if self.dotted(node.value) in ("os.environ", "environ", "os.environb"):
-            return _variable(self.text(node.slice))
+            return variable(self.text(node.slice))
         value = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
             bounds = [
@@ -301,10 +329,10 @@ class Values:
             if not values:
                 return "." if name.endswith("Path") else None
             if len(values) > 1 and name.endswith("Path"):
-                return _joined_all(values)
+                return joined_all(values)
             return first
         if name in ("os.path.join", "posixpath.join"):
-            return _joined_all(values)
+            return joined_all(values)
         if name in _HERE:
             return "."
         if name in _TEMPORARY:
@@ -312,7 +340,7 @@ class Values:
         if name.endswith("Path.home"):
             return HOME
         if name in ("os.getenv", "os.environ.get", "environ.get"):
-            return _variable(first if isinstance(first, str) else None)
+            return variable(first if isinstance(first, str) else None)
         if name in _FIND:
             return [first] if isinstance(first, str) else None
         if name in _LIST:
@@ -323,20 +351,20 @@ class Values:
         if name == "chr" and isinstance(first, int):
             return chr(first) if 0 < first <= _LAST_CHARACTER else None
         if name == "shlex.split" and isinstance(first, str):
-            return list(_words(first))
+            return words(first)
         if name == "map" and len(values) > 1 and self.dotted(node.args[0]) in ("chr", "str"):
             items = values[1] if isinstance(values[1], list) else []
             return [
                 chr(item) if isinstance(item, int) and 0 < item <= _LAST_CHARACTER else item for item in items
             ]
         if name == "bytes.fromhex" or name.endswith(("unhexlify", "b16decode")):
-            return _decoded(first, "hex")
+            return decoded(first, "hex")
         if name.endswith("b64decode"):
-            return _decoded(first, "base64")
+            return decoded(first, "base64")
         if name.endswith(("zlib.decompress", "gzip.decompress")):
             return None
         if name == "codecs.decode" and len(values) > 1:
-            return _decoded(first, values[1])
+            return decoded(first, values[1])
         if isinstance(node.func, ast.Attribute):
             return self._method(node, node.func, values)
         return None
@@ -350,20 +378,20 @@ class Values:
         if method == "iterdir" and isinstance(value, str):
             return [joined(value, "*")]
         if method == "joinpath" and isinstance(value, str):
-            return _joined_all([value, *values])
+            return joined_all([value, *values])
         if method in _SAME_TEXT or (method in ("values", "items", "keys") and isinstance(value, dict)):
             return value
         if method == "get" and isinstance(value, dict):
             return value.get(str(first))
         if method == "join" and isinstance(value, str) and isinstance(first, list):
-            return value.join(_spoken(item) for item in first)
+            return value.join(spoken(item) for item in first)
         if not isinstance(value, str):
             return None
         if method == "split" and (first is None or isinstance(first, str)) and first != "":
-            return list(value.split(first)[:MAX_ITEMS])
+            return few(value.split(first))
         if method == "format":
             keywords = {k.arg: self.value(k.value) for k in node.keywords if k.arg is not None}
-            return _formatted(value, values, keywords)
+            return formatted(value, values, keywords)
         if method == "replace" and len(values) > 1 and isinstance(first, str) and isinstance(values[1], str):
             grown = len(value) + value.count(first) * len(values[1])
             return value.replace(first, values[1]) if grown <= MAX_LENGTH else None
@@ -406,82 +434,3 @@ class Values:
                     if path is not None and is_credential(path):
                         found |= SECRET
         return found
-
-
-def path_of(value: Value) -> str | None:
-    """Return a value as a path, with a leading `~` made the home mark."""
-    if not isinstance(value, str):
-        return None
-    return HOME + value[1:] if value == "~" or value.startswith("~/") else value
-
-
-def joined(left: str, right: str) -> str:
-    """Join two paths as `os.path.join` does."""
-    return right if right.startswith(("/", HOME)) else left.rstrip("/") + "/" + right
-
-
-def _joined_all(values: list[Value]) -> str | None:
-    result = ""
-    for value in values:
-        part = value if isinstance(value, str) else UNKNOWN
-        result = joined(result, part) if result else part
-    return result or None
-
-
-def _spoken(value: Value) -> str:
-    return value if isinstance(value, str) else str(value) if isinstance(value, int) else UNKNOWN
-
-
-def _variable(name: str | None) -> str | None:
-    if name == "HOME":
-        return HOME
-    return TEMPORARY if name in ("TMPDIR", "TEMP", "TMP") else None
-
-
-def _words(text: str) -> list[str]:
-    import shlex  # noqa: PLC0415  loaded only where it is needed
-
-    try:
-        return shlex.split(text)[:MAX_ITEMS]
-    except ValueError:
-        return text.split()[:MAX_ITEMS]
-
-
-def _percent(template: str, values: list[Value]) -> str:
-    pieces = template.replace("%d", "%s").replace("%r", "%s").split("%s")
-    filled = [_spoken(value) for value in values] + [UNKNOWN] * len(pieces)
-    return "".join(piece + (filled[i] if i < len(pieces) - 1 else "") for i, piece in enumerate(pieces))
-
-
-def _formatted(template: str, values: list[Value], keywords: dict[str, Value]) -> str:
-    import re  # noqa: PLC0415  loaded only where it is needed
-
-    waiting = iter(values)
-
-    def fill(match: re.Match[str]) -> str:
-        key = match[1]
-        if key == "":
-            return _spoken(next(waiting, None))
-        if key.isdigit():
-            return _spoken(values[int(key)]) if len(key) < 3 and int(key) < len(values) else UNKNOWN  # noqa: PLR2004  nobody writes a thousand arguments
-        return _spoken(keywords.get(key))
-
-    return re.sub(r"\{(\w*)(?:[!:.\[][^{}]*)?\}", fill, template)[: MAX_LENGTH + 1]
-
-
-def _decoded(value: Value, coding: Value) -> str | None:
-    if not isinstance(value, str) or not known(value) or not isinstance(coding, str):
-        return None
-    import codecs  # noqa: PLC0415  loaded only where it is needed
-
-    try:
-        if coding in ("base64", "base_64"):
-            compact = "".join(value.split())
-            return base64.b64decode(compact + "=" * (-len(compact) % 4)).decode("utf-8", "replace")
-        if coding in ("hex", "hex_codec"):
-            return bytes.fromhex(value).decode("utf-8", "replace")
-        if coding in ("rot13", "rot_13"):
-            return codecs.decode(value, "rot13")
-    except (ValueError, binascii.Error):
-        return None
-    return value if coding in ("utf-8", "utf8", "ascii", "latin-1") else None
