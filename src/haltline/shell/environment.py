@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from haltline.shell.marks import HOME, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.marks import HOME, OWN_KEY, TEMPORARY_HINT, UNKNOWN
 from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
@@ -29,6 +29,11 @@ _INHERITED = {
     "BASH": ["/bin/bash"],
     "PWD": ["."],
     "IFS": [" \t\n"],
+    "HALTLINE_DATABASE": [
+        HOME + "/.local/share/haltline/haltline.db"
+    ],  # wherever they are, they are Haltline's
+    "HALTLINE_CONFIG": [HOME + "/.config/haltline/haltline.yaml"],
+    "HALTLINE_KEY": [UNKNOWN + OWN_KEY],
 }
 # Variables whose value other programs run as a command.
 RUN_BY_NAME = word_set(

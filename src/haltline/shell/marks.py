@@ -10,6 +10,7 @@ import re
 UNKNOWN = "\x00"  # a value that nobody assigned in the text: anything, and perhaps nothing
 PRESENT = "\x02"  # a value that nobody knows, but that is not empty
 TEMPORARY_HINT = "\x05"  # follows UNKNOWN where the variable's name says that it is a temporary place
+OWN_KEY = "\x06"  # follows UNKNOWN where the variable holds the key of a person or agent at Haltline
 HOME = "\x03"  # the home directory of whoever runs the command
 
 _SPOKEN: dict[int, str | None] = {
@@ -17,9 +18,12 @@ _SPOKEN: dict[int, str | None] = {
     ord(PRESENT): "…",
     ord(HOME): "~",
     ord(TEMPORARY_HINT): None,
+    ord(OWN_KEY): None,
 }
-_CONTROL = {ord(mark): "\N{REPLACEMENT CHARACTER}" for mark in (UNKNOWN, PRESENT, HOME, TEMPORARY_HINT)}
-_ANY = re.compile("[\x00\x02\x03\x05]")
+_CONTROL = {
+    ord(mark): "\N{REPLACEMENT CHARACTER}" for mark in (UNKNOWN, PRESENT, HOME, TEMPORARY_HINT, OWN_KEY)
+}
+_ANY = re.compile("[\x00\x02\x03\x05\x06]")
 
 
 def display(text: str) -> str:

@@ -100,7 +100,17 @@ _BY_FUNCTION = {
     "selfprotect:haltline": "haltline",
     "selfprotect:library": "python pypy",
     "selfprotect:code": "node nodejs deno bun perl ruby php",
-    "selfprotect:records": "psql sqlite3 sqlite pgcli litecli usql duckdb",
+    "selfprotect:records": "psql sqlite3 sqlite pgcli litecli usql duckdb mysql mariadb mycli mysqlsh",
+    "selfprotect:edited": (
+        "vim vi nvim ex view gvim nano pico emacs emacsclient micro code codium subl gedit kate hx helix kak "
+        "mg jed joe ne mcedit sudoedit notepad"
+    ),
+    "selfprotect:attached": (
+        "gdb lldb strace ltrace py-spy pyrasite dlv gcore gdbserver frida memray perf renice prlimit reptyr "
+        "nsenter"
+    ),
+    "selfprotect:key": "echo printf cat tee base64 xxd curl wget nc ncat netcat http https xh ssh mail",
+    "selfprotect:schedule": "crontab grep egrep fgrep rg sed awk gawk perl python ruby sort uniq tac tee",
     "selfprotect:container": "docker podman nerdctl docker-compose podman-compose",
 }
 
@@ -125,8 +135,12 @@ TRIGGERS = {
     "detectors.writers:in_place": r"inplace|>|--dump|--pretty|--prof| -[a-zA-Z0-9.]*[idop]",
     "detectors.processes:listed": "(?!)",
     "detectors.selfprotect:container": "haltline",
-    "detectors.selfprotect:library": "haltline",
-    "detectors.selfprotect:records": "halt",
+    "detectors.selfprotect:library": "haltline|HALTLINE_",
+    "detectors.selfprotect:records": "halt|waivers|strikes|principals|audit_log|file_reads|conditions",
+    "detectors.selfprotect:edited": r"haltline|\.[a-z]+/|managed-settings",
+    "detectors.selfprotect:attached": "haltline",
+    "detectors.selfprotect:key": "(?!)",
+    "detectors.selfprotect:schedule": "(?!)",
     "detectors.builtins:unset": "HALTLINE_",
     "detectors.builtins:make_temporary": "(?!)",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
@@ -144,6 +158,6 @@ TRIGGERS = {
         r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
         r"|\.config/|\.oci|\.fly/|auth\.json|\.m2/|kaggle|huggingf|snowsql|gradle\.p|secrets?[./]|\.pulumi"
         r"|client_secret|adminsdk|admin\.conf|k3s\.yaml|wireguard|terraformrc|databricks|dev\.vars"
-        r"|password-store|\.env|\.railway|mylogin"
+        r"|haltline/|password-store|\.env|\.railway|mylogin"
     ),
 }

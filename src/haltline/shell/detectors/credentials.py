@@ -30,6 +30,7 @@ _FILE = re.compile(
     r"|containers/auth\.json|github-copilot/(?:hosts|apps)\.json|sops/age/keys\.txt|op/.+"
     r"|glab-cli/config\.yml"
     r"|composer/auth\.json|ngrok/ngrok\.yml|stripe/config\.toml|railway/config\.json)\Z"
+    r"|(?:\.config/|etc/|\.)haltline/(?:api[-_]?)?(?:keys?|credentials|secrets?)(?:\.\w+|/.*)?\Z"
     r"|\.oci/config\Z|\.fly/config\.yml\Z|\.composer/auth\.json\Z|\.m2/settings(?:-security)?\.xml\Z"
     r"|\.kaggle/kaggle\.json\Z|(?:\.cache/)?\.?huggingface/token\Z|\.snowsql/config\Z"
     r"|\.railway/config\.json\Z"
@@ -67,7 +68,7 @@ _NAMES_HOSTS = word_set("dig nslookup host ping drill kdig getent")
 _COPIES = frozenset({"cp", "tee", "dd"})
 _ACCOUNTS = re.compile(r"(?:^|[@=<])/etc/(?:passwd|group|hosts|sudoers)\Z")
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root|pub)[^/]*\.(?:pem|key)\Z", re.IGNORECASE)
-_ASKS = re.compile(r"token|secret|passw|credential|api.?key|private|auth", re.IGNORECASE)
+_ASKS = re.compile(r"token|secret|passw|credential|api.?key|haltline|private|auth", re.IGNORECASE)
 _GREP = Grammar("-e -f -A -B -C -m --include --exclude --exclude-dir -g -t -T --regexp --file --glob --type")
 _KEY_OPTIONS = word_set("-i --key --cert --cacert -E --identity --private-key -inkey -CAfile -CAkey")
 

@@ -38,6 +38,25 @@ _DISPOSABLE = (".log", ".out", ".tmp", ".lock", ".pid")
 _REMOVE_VALUES = Grammar("-n -s --size --iterations --random-source --preserve-root=")
 
 
+_HOOKS = re.compile(r"(?:^|/)\.git/(?:[^.].*/)?hooks(?:/|\Z)(?!.*\.sample\Z)")
+# What Git keeps a repository in; its locks are left behind by what was broken off, and are removed by hand.
+_REPOSITORY_DATA = re.compile(
+    r"(?:^|/)\.git/(?:index|HEAD|config|packed-refs|shallow|modules|(?:refs|objects|logs|worktrees)(?:/.*)?)/?\Z"
+)
+
+
+def _taken_from_repository(engine: Engine, call: Call, target: str) -> None:
+    """Judge a path in `.git` that goes away: hooks, or what the repository consists of."""
+    directory = call.environment.directory
+    path = target if directory is None or target[:1] in ("/", HOME) else directory + "/" + target
+    if ".git/" not in path or target.endswith(".lock") or place(engine, call, target) in HARMLESS:
+        return
+    if _HOOKS.search(path):
+        engine.report("git.hooks-off", call, display(target))
+    elif _REPOSITORY_DATA.search(path):
+        engine.report("filesystem.delete-repository", call, display(target))
+
+
 def place(engine: Engine, call: Call, path: str) -> Zone:
     """Return the zone of a path that a command names."""
     return zone(path, call.environment.directory, engine.home, engine.cwd)
@@ -72,6 +91,7 @@ def deleted(engine: Engine, call: Call, target: str, *, recursive: bool, force: 
     """Judge the deletion of one target."""
     if own_file(engine, call, target, removed=True):
         return
+    _taken_from_repository(engine, call, target)
     where = place(engine, call, target)
     shown = display(target)
     if where in (Zone.ROOT, Zone.HOMES) or (where in CATASTROPHIC and recursive):
@@ -181,6 +201,7 @@ def move(engine: Engine, call: Call) -> Flow:
         engine.effect("delete", display(source), call)
         if own_file(engine, call, source, removed=True):
             continue
+        _taken_from_repository(engine, call, source)
         if target == "/dev/null":
             engine.report("filesystem.move-away", call, display(source))
         elif where in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES, Zone.REPOSITORY):
@@ -357,6 +378,7 @@ _OVERWRITERS = {"dd": _dd, "truncate": _truncate, "tee": _tee, "ln": _ln, "sed":
 
 
 _OPENED = re.compile(r"[0-7]*(?:[2367][0-7]|[0-7][2367])|[ugo]*[goa][ugo]*\+[rxX]*w[rwxX]*")
+_CLOSED = re.compile(r"(?:[ugoa]*[-=](?!.*x).*|[ugoa]*-[rwx]*x[rwx]*|[0-7]?[0246][0-7]{2})")
 _CHMOD_OPTION = re.compile(r"[^-]|--|-[Rvcf]+\Z")
 
 
@@ -379,6 +401,8 @@ def permissions(engine: Engine, call: Call) -> Flow | None:
     for target in words:
         engine.effect("write", display(target), call, recursive=recursive)
         own_file(engine, call, target)
+        if name == "chmod" and _CLOSED.fullmatch(mode) and _HOOKS.search(target):
+            engine.report("git.hooks-off", call, display(target))
         where = place(engine, call, target)
         opened = _OPENED.fullmatch(mode) is not None and (
             where is Zone.DEVICE

@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import Flow
-from haltline.shell.marks import HOME, display
+from haltline.shell.call import PIPED, Flow
+from haltline.shell.marks import HOME, OWN_KEY, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.vocabulary import word_set
 
@@ -20,6 +20,7 @@ _OWN_FILES = re.compile(
     r"|log)|etc|"
     r"AppData/\w+)/haltline)(?:/|\Z)|(?:^|/)haltline\.(?:db|sqlite3?|toml|ya?ml)(?:-wal|-shm)?\Z"
     r"|(?:^|/)s?bin/haltline\Z|/Scripts/haltline(?:\.exe)?\Z|(?:site|dist)-packages/haltline(?:[/-]|\Z)"
+    r"|^/proc/haltline-process/"
     r"|(?:^|/)[\w.-]*haltline[\w@.-]*\.(?:service|timer|socket|plist)(?:\.d/.*)?\Z"
 )
 _OWN_HINT = re.compile(
@@ -40,16 +41,41 @@ _OWN_SETTING = re.compile(r"HALTLINE_(?!SESSION\Z|AGENT\Z|TASK\Z|LOG|COLOR)")
 _SETTLING_CODE = re.compile(
     r"\b(?:acknowledge(?:_halts?)?|reset_(?:attempts|halt_handoff|strikes)|update_halt_config|close_session"
     r"|create_key|revoke_key|replay_spool|archive|authenticate|acting_as)\s*\(|\b(?:getattr|__import__|eval|exec)\s*\("
+    r"|\.(?:acknowledge(?:_halts?)?|reset_attempts|update_halt_config|close_session|create_key|revoke_key)\s*[,;\]}\n]"
 )
+_MODULES = r"(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*"
 _LIBRARY = re.compile(
-    r"\b(?:import|from)\s+haltline\b|import_module\(\s*['\"]haltline|__import__\(\s*['\"]haltline"
+    rf"\bfrom\s+haltline\b|\bimport\s+{_MODULES}haltline\b|(?:import_module|__import__)\(\s*['\"]haltline"
 )
+# Its command line called by code: the faces and the entry point, however they are imported.
+_FACES = re.compile(
+    rf"\b(?:from\s+|import\s+{_MODULES})haltline\.(?:faces|__main__)\b"
+    r"|(?:import_module|__import__)\(\s*['\"]haltline\.(?:faces|__main__)"
+    r"|\bfrom\s+haltline\s+import\s+[\w\s,(]{0,200}?\b(?:faces|__main__)\b"
+    r"|\brun_module\(\s*(?:mod_name\s*=\s*)?['\"]haltline|\brun_path\([^)]{0,200}haltline"
+    r"|\bentry_points\([^\n]{0,200}haltline|\bload_entry_point\([^)]{0,200}haltline"
+)
+_CALLS = re.compile(r"[(@]")  # an import alone, as when its time is measured, runs nothing
+_WRITES_TABLE = (
+    r"\b(?:update(?:\s+or\s+\w+)?|delete\s+from|insert\s+(?:or\s+\w+\s+)?into|(?:replace|merge)\s+into"
+    r"|drop\s+table(?:\s+if\s+exists)?|truncate(?:\s+table)?|alter\s+table(?:\s+if\s+exists)?)\s+(?:only\s+)?"
+)
+_NAME = r"(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?"
 _RECORDS = re.compile(
-    r"\b(?:update|delete\s+from|insert\s+(?:or\s+\w+\s+)?into|replace\s+into|drop\s+table(?:\s+if\s+exists)?"
-    r"|truncate(?:\s+table)?|alter\s+table)\s+(?:only\s+)?[\w.\"`\[]*"
-    r"(?:halt_events(?:_archive)?|haltline_\w+)\b",
+    _WRITES_TABLE + r"[\w.\"`\[]*(?:halt_events(?:_archive)?|halt_conditions_config|haltline_\w+)\b"
+    rf"|{_WRITES_TABLE}{_NAME}(?:halt_)?conditions\b[^;]{{0,400}}\b(?:destructive_command|privilege_escalation)\b",
     re.IGNORECASE,
 )
+# Tables of Haltline's with names that other applications seldom have, and those that many have.
+_LIKELY_RECORDS = re.compile(
+    rf"{_WRITES_TABLE}{_NAME}(?:waivers|strikes|principals|audit_log|file_reads)\b", re.IGNORECASE
+)
+_ANY_CHANGE = re.compile(
+    r"\b(?:update|delete|insert|replace|merge|truncate|drop|alter|create|grant|revoke)\s", re.IGNORECASE
+)
+# A database that is Haltline's by its name: `haltline`, `postgresql://host/haltline`, `dbname=haltline`.
+_OWN_DATABASE = re.compile(r"(?:^|[/=@])haltline(?:\.(?:db|sqlite3?))?(?:\Z|[?\s])")
+_COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*\n", re.DOTALL)
 OWN_PROCESS = "haltline-process"  # stands for the number of a process of Haltline's
 
 
@@ -88,6 +114,11 @@ def haltline(engine: Engine, call: Call) -> Flow | None:
     if not words or "--help" in call.argv:
         engine.effect("read", "haltline", call)
         return Flow(None, 0)
+    for option in ("--config", "--database", "--database-url", "--home", "--data-dir"):
+        elsewhere = options.value(option)
+        if elsewhere is not None:  # other settings, or another database, in which nothing is halted
+            engine.report("haltline.change", call, f"{option} {display(elsewhere)}")
+            return Flow(None, 0)
     if words[0] in _READS and words[:2] != ["rules", "add"]:
         engine.effect("read", "haltline", call)
         return Flow(None, 0)
@@ -107,22 +138,43 @@ def own_setting(engine: Engine, call: Call, name: str, value: str) -> None:
         engine.report("haltline.change", call, f"{name}={display(value)}")
 
 
+_SHOWS = re.compile(
+    r"\b(?:print\w*|puts|echo|say|p|warn|write\w*|log|error|post|put|request\w*|urlopen|fetch|send\w*)\b"
+)
+
+
+def _shown_by_code(engine: Engine, call: Call, text: str) -> None:
+    """Report code that reads the key from the environment and has a way to show or send it."""
+    if "HALTLINE_KEY" in text and _SHOWS.search(text):
+        engine.report("credentials.read", call, "$HALTLINE_KEY")
+
+
 def library(engine: Engine, call: Call) -> None:
     """Python code that settles halts or changes Haltline through its library."""
     for option, module in pairwise(call.argv[:-1]):
-        if option == "-m" and module.startswith("haltline."):
+        if (option == "-m" and module.startswith("haltline.")) or (
+            module == "haltline" and option == "runpy"
+        ):
             haltline(
                 engine, call.inner(["haltline", *call.argv[call.argv.index(module) + 1 :]], call.argv[0])
             )
+    for place, word in enumerate(call.argv):
+        if _ENTRY_FILE.search(word):
+            haltline(engine, call.inner(["haltline", *call.argv[place + 1 :]], call.argv[0]))
+            break
     code = " ".join(call.argv[1:])
     if call.stdin is not None and call.stdin.text is not None:
         code += "\n" + call.stdin.text
-    if _RECORDS.search(code):
+    if _RECORDS.search(code) or ("haltline" in code and _LIKELY_RECORDS.search(code)):
         engine.report("haltline.files", call, "halt_events")
-    if _LIBRARY.search(code) and _SETTLING_CODE.search(code):
+    _shown_by_code(engine, call, code)
+    if (_FACES.search(code) and _CALLS.search(code)) or (
+        _LIBRARY.search(code) and _SETTLING_CODE.search(code)
+    ):
         engine.report("haltline.settle", call, "haltline")
 
 
+_ENTRY_FILE = re.compile(r"(?:^|/)haltline/(?:__main__|faces/cli/__init__)\.py\Z")
 _CODE_WRITES = re.compile(
     r"writeFile|appendFile|unlink|rmSync|rmdir|rename|truncate|createWriteStream|copyFile|cpSync|file_put_contents"
     r"|File\.(?:write|delete|rename)|FileUtils|fs\.rm|open\([^)]*['\"][>wa]"
@@ -135,6 +187,7 @@ def code(engine: Engine, call: Call) -> None:
     text = " ".join(call.argv[1:])
     if call.stdin is not None and call.stdin.text is not None:
         text += "\n" + call.stdin.text
+    _shown_by_code(engine, call, text)
     if _OWN_HINT.search(text) is None or _CODE_WRITES.search(text) is None:
         return
     for match in _STRING.finditer(text):
@@ -146,8 +199,13 @@ def records(engine: Engine, call: Call) -> None:
     text = " ".join(call.argv[1:])
     if call.stdin is not None and call.stdin.text is not None:
         text += "\n" + call.stdin.text
-    if _RECORDS.search(text):
+    if "/*" in text or "--" in text:
+        text = _COMMENT.sub(" ", text)
+    own = any(_OWN_DATABASE.search(word) for word in call.argv[1:] if _ANY_CHANGE.search(word) is None)
+    if _RECORDS.search(text) or (own and _ANY_CHANGE.search(text)):
         engine.report("haltline.files", call, "halt_events")
+    elif _LIKELY_RECORDS.search(text):
+        engine.report("haltline.records", call)
     if call.stdin is not None and call.stdin.text is None:
         for word in call.argv[1:]:
             own_file(engine, call, word)
@@ -161,3 +219,68 @@ def container(engine: Engine, call: Call) -> None:
     words = call.argv[1:]
     if not _STOPS.isdisjoint(words[:4]) and any("haltline" in word for word in words):
         engine.report("haltline.process", call, " ".join(words))
+
+
+_LOOKS_ONLY = word_set("-R -M -v --view --version --help --list-extensions -d --diff")
+_LISP_STRING = re.compile(r"\"([^\"\n]*)\"")
+_PLACE = re.compile(r"(?::\d+){1,2}\Z")
+_EX_FILE = re.compile(
+    r"\b(?:w(?:q|rite)?|sav(?:eas)?|e(?:dit)?|up(?:date)?|x(?:it)?|writefile\([^|]{0,200},)"
+    r"!?\s+(?:>>\s*)?['\"]?([^\s'\"|)]+)"
+)
+
+
+def edited(engine: Engine, call: Call) -> None:
+    """An editor that opens one of Haltline's files, or the settings of a runtime, to change it."""
+    words = call.argv[1:]
+    if call.program in ("view", "rview") or not _LOOKS_ONLY.isdisjoint(words):
+        return
+    texts = words if call.stdin is None or call.stdin.text is None else [*words, call.stdin.text]
+    for word in words:
+        if word[:1] not in ("-", "+", "("):
+            own_file(engine, call, _PLACE.sub("", word))
+    for text in texts:
+        if _OWN_HINT.search(text) is None:
+            continue
+        if text[:1] == "(":  # Lisp, which names files in strings
+            for match in _LISP_STRING.finditer(text):
+                own_file(engine, call, match[1])
+        for match in _EX_FILE.finditer(text):
+            own_file(engine, call, match[1])
+
+
+def attached(engine: Engine, call: Call) -> None:
+    """`gdb -p $(pgrep haltline)`: a debugger or tracer holds the process, and may change what it does."""
+    words = call.argv[1:]
+    by_name = any(
+        option in ("-n", "--attach-name", "--name", "-w", "--waitfor") and "haltline" in name
+        for option, name in pairwise(words)
+    )
+    if by_name or any(OWN_PROCESS in word for word in words):
+        engine.report("haltline.process", call, call.argv[0])
+
+
+SCHEDULE = "crontab"  # what `crontab -l` prints
+_REST_OF_SCHEDULE = "crontab without haltline"
+
+
+def schedule(engine: Engine, call: Call) -> Flow | None:
+    """`crontab -l | grep -v haltline | crontab -`: Haltline's timer is taken out of the list."""
+    source = call.stdin.source if call.stdin is not None else ""
+    if call.program == "crontab":
+        if "-l" in call.argv:
+            return Flow(None, PIPED, SCHEDULE)
+        if source == _REST_OF_SCHEDULE:
+            engine.report("haltline.change", call, "crontab")
+        return None
+    if source not in (SCHEDULE, _REST_OF_SCHEDULE):
+        return None
+    named = any("haltline" in re.sub(r"[\[\]\\]", "", word) for word in call.argv[1:])
+    return Flow(None, PIPED, _REST_OF_SCHEDULE if named else source)
+
+
+def key(engine: Engine, call: Call) -> None:
+    """`echo $HALTLINE_KEY`: the key that says who somebody is would be shown or sent."""
+    flowing = call.stdin.text if call.stdin is not None else None
+    if any(OWN_KEY in word for word in call.argv[1:]) or (flowing is not None and OWN_KEY in flowing):
+        engine.report("credentials.read", call, "$HALTLINE_KEY")
