@@ -153,7 +153,7 @@ def library(engine: Engine, call: Call) -> None:
     """Python code that settles halts or changes Haltline through its library."""
     for option, module in pairwise(call.argv[:-1]):
         if (option == "-m" and module.startswith("haltline.")) or (
-            module == "haltline" and option == "runpy"
+            module == "haltline" and (option == "runpy" or (option == "-m" and call.program == "coverage"))
         ):
             haltline(
                 engine, call.inner(["haltline", *call.argv[call.argv.index(module) + 1 :]], call.argv[0])
@@ -233,6 +233,8 @@ _EX_FILE = re.compile(
 def edited(engine: Engine, call: Call) -> None:
     """An editor that opens one of Haltline's files, or the settings of a runtime, to change it."""
     words = call.argv[1:]
+    if call.program == "sudo" and not {"-e", "--edit"}.intersection(words[:3]):
+        return
     if call.program in ("view", "rview") or not _LOOKS_ONLY.isdisjoint(words):
         return
     texts = words if call.stdin is None or call.stdin.text is None else [*words, call.stdin.text]
