@@ -1685,6 +1685,7 @@ OWN_DENIED = [
 OWN_RISKY = [
     "psql h -c 'insert into waivers values (1)'",
     "psql h -c 'delete/**/from/**/waivers where id=1'",
+    "psql -f '/x/*' h -c 'delete from waivers where id=1'",
     "psql h -c \"update principals set role='admin' where id=1\"",
     "psql h -c 'delete from audit_log where id=1'",
     "mysql h -e 'update strikes set count=0 where id=1'",

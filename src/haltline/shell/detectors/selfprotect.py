@@ -75,7 +75,7 @@ _ANY_CHANGE = re.compile(
 )
 # A database that is Haltline's by its name: `haltline`, `postgresql://host/haltline`, `dbname=haltline`.
 _OWN_DATABASE = re.compile(r"(?:^|[/=@])haltline(?:\.(?:db|sqlite3?))?(?:\Z|[?\s])")
-_COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*\n", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|--[^\n]*\n", re.DOTALL)
 OWN_PROCESS = "haltline-process"  # stands for the number of a process of Haltline's
 
 
@@ -200,7 +200,7 @@ def records(engine: Engine, call: Call) -> None:
     if call.stdin is not None and call.stdin.text is not None:
         text += "\n" + call.stdin.text
     if "/*" in text or "--" in text:
-        text = _COMMENT.sub(" ", text)
+        text += "\n" + _COMMENT.sub(" ", text)  # both: what looks like a comment may be a path or an option
     own = any(_OWN_DATABASE.search(word) for word in call.argv[1:] if _ANY_CHANGE.search(word) is None)
     if _RECORDS.search(text) or (own and _ANY_CHANGE.search(text)):
         engine.report("haltline.files", call, "halt_events")
