@@ -1635,6 +1635,13 @@ OWN_DENIED = [
     "python3 -c \"import subprocess; subprocess.run(['haltline','ack','3'])\"",
     "python3 -c \"import subprocess, sys; subprocess.run([sys.executable,'-m','haltline','ack','3'])\"",
     "python3 -m runpy haltline ack 3",
+    "coverage run -m haltline ack 3",
+    "ipython -c \"from haltline.faces.cli import main; main(['ack','3'])\"",
+    # another program in its place
+    "haltline(){ :; }; haltline check < x",
+    "function haltline { echo ok; }",
+    "hash -p /bin/true haltline",
+    "dropdb haltline",
     "python3 -m pdb -m haltline ack 3",
     "python3 src/haltline/__main__.py ack 3",
     "python3 - <<E\nfrom haltline.faces.cli import main\nmain(['ack','3'])\nE",
@@ -1657,6 +1664,7 @@ OWN_DENIED = [
     'emacs --batch --eval \'(write-region "" nil ".claude/settings.json")\'',
     "micro ~/.config/haltline/config.toml",
     "sudoedit /etc/haltline/haltline.yaml",
+    "sudo -e /etc/haltline/haltline.yaml",
     # other settings, another database
     "haltline --config /tmp/x.yaml check",
     "haltline --database=sqlite:///x.db check",
@@ -1677,6 +1685,7 @@ OWN_DENIED = [
 OWN_RISKY = [
     "psql h -c 'insert into waivers values (1)'",
     "psql h -c 'delete/**/from/**/waivers where id=1'",
+    "psql -f '/x/*' h -c 'delete from waivers where id=1'",
     "psql h -c \"update principals set role='admin' where id=1\"",
     "psql h -c 'delete from audit_log where id=1'",
     "mysql h -e 'update strikes set count=0 where id=1'",
@@ -1713,6 +1722,10 @@ OWN_EVERYDAY = [
     "psql app -c 'insert into conditions values (1)'",
     "python3 -X importtime -c 'import haltline.faces.cli'",
     "python3 -m pytest -q tests/unit/faces",
+    "coverage run -m pytest tests/unit",
+    "sudo cat /etc/haltline/haltline.yaml",
+    "coverage run -m haltline check x",
+    "haltline_check(){ haltline check; }; haltline_check",
     "python3 -m mypy src/haltline",
     "vim src/haltline/shell/engine.py",
     "code src/haltline",
@@ -1839,6 +1852,7 @@ def test_everyday_work_is_left_alone(command: str) -> None:
 
 # What looks like reading, with the option, variable or file that makes it write or run something.
 NOT_ONLY_READING = [
+    "haltline(){ :; }; haltline check < x",
     "sort -o out in",
     "sort --compress-program=./x in",
     "uniq in out",

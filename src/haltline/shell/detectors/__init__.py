@@ -98,12 +98,12 @@ _BY_FUNCTION = {
     "processes:listed": "pgrep pidof ps grep egrep awk gawk",
     "builtins:which": "which type",
     "selfprotect:haltline": "haltline",
-    "selfprotect:library": "python pypy",
+    "selfprotect:library": "python pypy coverage ipython ipython3 bpython ptpython",
     "selfprotect:code": "node nodejs deno bun perl ruby php",
     "selfprotect:records": "psql sqlite3 sqlite pgcli litecli usql duckdb mysql mariadb mycli mysqlsh",
     "selfprotect:edited": (
         "vim vi nvim ex view gvim nano pico emacs emacsclient micro code codium subl gedit kate hx helix kak "
-        "mg jed joe ne mcedit sudoedit notepad"
+        "mg jed joe ne mcedit sudoedit sudo notepad"
     ),
     "selfprotect:attached": (
         "gdb lldb strace ltrace py-spy pyrasite dlv gcore gdbserver frida memray perf renice prlimit reptyr "

@@ -75,7 +75,7 @@ _ANY_CHANGE = re.compile(
 )
 # A database that is Haltline's by its name: `haltline`, `postgresql://host/haltline`, `dbname=haltline`.
 _OWN_DATABASE = re.compile(r"(?:^|[/=@])haltline(?:\.(?:db|sqlite3?))?(?:\Z|[?\s])")
-_COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*\n", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|--[^\n]*\n", re.DOTALL)
 OWN_PROCESS = "haltline-process"  # stands for the number of a process of Haltline's
 
 
@@ -153,7 +153,7 @@ def library(engine: Engine, call: Call) -> None:
     """Python code that settles halts or changes Haltline through its library."""
     for option, module in pairwise(call.argv[:-1]):
         if (option == "-m" and module.startswith("haltline.")) or (
-            module == "haltline" and option == "runpy"
+            module == "haltline" and (option == "runpy" or (option == "-m" and call.program == "coverage"))
         ):
             haltline(
                 engine, call.inner(["haltline", *call.argv[call.argv.index(module) + 1 :]], call.argv[0])
@@ -200,7 +200,7 @@ def records(engine: Engine, call: Call) -> None:
     if call.stdin is not None and call.stdin.text is not None:
         text += "\n" + call.stdin.text
     if "/*" in text or "--" in text:
-        text = _COMMENT.sub(" ", text)
+        text += "\n" + _COMMENT.sub(" ", text)  # both: what looks like a comment may be a path or an option
     own = any(_OWN_DATABASE.search(word) for word in call.argv[1:] if _ANY_CHANGE.search(word) is None)
     if _RECORDS.search(text) or (own and _ANY_CHANGE.search(text)):
         engine.report("haltline.files", call, "halt_events")
@@ -233,6 +233,8 @@ _EX_FILE = re.compile(
 def edited(engine: Engine, call: Call) -> None:
     """An editor that opens one of Haltline's files, or the settings of a runtime, to change it."""
     words = call.argv[1:]
+    if call.program == "sudo" and not {"-e", "--edit"}.intersection(words[:3]):
+        return
     if call.program in ("view", "rview") or not _LOOKS_ONLY.isdisjoint(words):
         return
     texts = words if call.stdin is None or call.stdin.text is None else [*words, call.stdin.text]

@@ -25,6 +25,8 @@ def run_compound(
             return NOTHING
         environment.functions[node.name] = node.scripts[0]
         engine.defined.append((node.name, node.scripts[0], call))
+        if node.name.rpartition("/")[2] == "haltline":  # later calls would reach the function instead
+            engine.report("haltline.change", call, node.name)
         if _bomb(node):
             engine.report("machine.fork-bomb", call)
         return NOTHING
