@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell import unwrap_texts
-from haltline.shell.call import PIPED, SECRET, Flow
+from haltline.shell.call import BUILD_PRODUCTS, PIPED, SECRET, Flow
 from haltline.shell.detectors.builtins import which
 from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
@@ -188,8 +188,11 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if replace is not None and _is_code(rest, replace):
         engine.report("interpreters.pipe-to-shell", call, name)
     if text is None or not known(text):
-        inner.appended = True
-        inner.argv = [word.replace(replace, UNKNOWN) for word in rest] if replace else [*rest, UNKNOWN]
+        products = call.stdin is not None and call.stdin.source == BUILD_PRODUCTS
+        inner.appended = not products
+        inner.environment = Environment() if products else inner.environment
+        item = BUILD_PRODUCTS if products else UNKNOWN
+        inner.argv = [word.replace(replace, item) for word in rest] if replace else [*rest, item]
         return engine.dispatch(inner)
     if replace is None:
         inner.argv = rest + _items(text, options)
