@@ -276,6 +276,10 @@ FILES_EVERYDAY = [
     "touch .env",
 ]
 GIT_RISKY = [
+    "git merge --abort",
+    "git am --abort",
+    "git cherry-pick --abort",
+    "git rebase --abort",
     "git reset --hard",
     "git reset --hard origin/main",
     "git reset --merge HEAD~1",
@@ -409,10 +413,6 @@ GIT_RISKY = [
     "svn revert --recursive src",
 ]
 GIT_EVERYDAY = [
-    "git merge --abort",
-    "git am --abort",
-    "git cherry-pick --abort",
-    "git rebase --abort",
     "git revert --quit",
     "git push --force-if-includes --force-with-lease origin x",
     "git status",

@@ -7,7 +7,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell import scanner
+from haltline.shell import expand, scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
 from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
@@ -49,6 +49,8 @@ def printf(engine: Engine, call: Call) -> Flow:
     argv = call.argv[1:]
     if argv[:1] == ["-v"]:
         name, argv = argv[1:2], argv[2:]
+        for word in name:
+            expand.subscripts(engine, word, call.environment)
         if name and argv:
             call.environment.assign(name[0], [_formatted(argv)])
         return Flow("", 0)
@@ -225,6 +227,7 @@ def declare(engine: Engine, call: Call) -> Flow:
     """`export NAME=value` and its like assign."""
     for word in call.argv[1:]:
         name, equals, value = word.partition("=")
+        expand.subscripts(engine, name, call.environment)
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
             own_setting(engine, call, name, value)
@@ -257,6 +260,8 @@ def read(engine: Engine, call: Call) -> Flow:
     text = call.stdin.text if call.stdin is not None else None
     engine.effect("read", None, call)
     names = options.words or ["REPLY"]
+    for name in names:
+        expand.subscripts(engine, name, call.environment)
     if text is not None and known(text) and text:
         line = text.split("\n", 1)[0]
         values = line.split(None, len(names) - 1) if len(names) > 1 else [line.strip()]
@@ -300,10 +305,23 @@ def set_positional(engine: Engine, call: Call) -> Flow:
     return Flow("", 0)
 
 
+def arithmetic(engine: Engine, call: Call) -> Flow | None:
+    """`let` evaluates its words, and `test` the operands of `-v` and `-eq`."""
+    if call.argv[0] == "let":
+        for word in call.argv[1:]:
+            expand.subscripts(engine, word, call.environment)
+            expand.evaluated(engine, word, call.environment)
+    else:
+        expand.operands(engine, call.argv[1:], call.environment)
+    return None
+
+
 def unset(engine: Engine, call: Call) -> Flow:
     """`unset` forgets variables and functions."""
     for name in call.argv[1:]:
+        expand.subscripts(engine, name, call.environment)
         call.environment.variables.pop(name, None)
+        call.environment.arrays.pop(name, None)
         if name.startswith("HALTLINE_"):
             engine.report("haltline.change", call, name)
         if call.argv[1] == "-f":
