@@ -12,9 +12,11 @@ from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
 from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
+from haltline.shell.judging.simple import assign
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.paths import entered
+from haltline.shell.syntax import Simple
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -228,6 +230,8 @@ def declare(engine: Engine, call: Call) -> Flow:
     for word in call.argv[1:]:
         name, equals, value = word.partition("=")
         expand.subscripts(engine, name, call.environment)
+        if value[:1] == "(" and _declared(engine, word, call):
+            continue
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
             own_setting(engine, call, name, value)
@@ -237,6 +241,16 @@ def declare(engine: Engine, call: Call) -> Flow:
                 engine.run_text(value, call.inner([], name), Environment())
     engine.effect("read", None, call)
     return Flow("", 0)
+
+
+def _declared(engine: Engine, word: str, call: Call) -> bool:
+    """Keep the array of `declare name=(…)`; return whether the word is one."""
+    items = scanner.scan(word).script.items
+    node = items[0][1] if len(items) == 1 else None
+    if not isinstance(node, Simple) or len(node.assignments) != 1 or node.assignments[0].items is None:
+        return False
+    assign(engine, node.assignments[0], call, keep=True)
+    return True
 
 
 def alias(engine: Engine, call: Call) -> Flow:
