@@ -51,6 +51,8 @@ DENY = [
     'docker run --rm -v "$HOME:/w" alpine rm -rf /w',
     "docker run --rm --mount type=bind,source=/,target=/h alpine sh -c 'rm -rf /h/*'",
     "x=(a rm); ${x[1]} -rf /",
+    "read -ra x <<< 'a rm'; ${x[1]} -rf /",
+    "mapfile -t x <<< $'a\\nrm'; ${x[1]} -rf /",
     "declare -A m=([go]=rm); ${m[go]} -rf /",
     "declare -a x=(a rm); ${x[1]} -rf /",
     "readonly x=(a rm); ${x[1]} -rf /",

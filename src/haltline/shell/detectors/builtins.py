@@ -267,7 +267,8 @@ def alias(engine: Engine, call: Call) -> Flow:
 
 def read(engine: Engine, call: Call) -> Flow:
     """`read` sets variables from what flows in."""
-    options = parse(call.argv, Grammar("-d -n -N -p -t -u -a -i -c -C -O -s"))
+    grammar = "-d -n -N -p -t -u -a -i" if call.argv[0] == "read" else "-d -n -O -s -u -C -c"
+    options = parse(call.argv, Grammar(grammar))
     callback = options.value("-C") if call.argv[0] != "read" else None
     if callback is not None:
         engine.run_text(callback, call.inner([], call.argv[0]), call.environment)
@@ -276,6 +277,11 @@ def read(engine: Engine, call: Call) -> Flow:
     names = options.words or ["REPLY"]
     for name in names:
         expand.subscripts(engine, name, call.environment)
+    array = options.value("-a") if call.argv[0] == "read" else (options.words or ["MAPFILE"])[0]
+    if array is not None and text is not None and known(text):
+        values = text.split("\n", 1)[0].split() if call.argv[0] == "read" else text.splitlines()
+        call.environment.assign_elements(array, {str(i): value for i, value in enumerate(values)})
+        return Flow("", 0)
     if text is not None and known(text) and text:
         line = text.split("\n", 1)[0]
         values = line.split(None, len(names) - 1) if len(names) > 1 else [line.strip()]
