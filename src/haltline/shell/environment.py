@@ -50,6 +50,7 @@ class Environment:
 
     Attributes:
         variables: name to its possible values; several where branches or a loop assign different ones.
+        arrays: name to the elements by subscript, where all of them are decided.
         functions: name to body.
         aliases: name to text.
         positional: `$1` and on, or None when the caller's are in force.
@@ -57,10 +58,11 @@ class Environment:
         uncertain: greater than zero inside a branch or loop, where an assignment adds a possible value.
     """
 
-    __slots__ = ("aliases", "directory", "functions", "positional", "uncertain", "variables")
+    __slots__ = ("aliases", "arrays", "directory", "functions", "positional", "uncertain", "variables")
 
     def __init__(self) -> None:
         self.variables: dict[str, list[str]] = {}
+        self.arrays: dict[str, dict[str, str]] = {}
         self.functions: dict[str, Script] = {}
         self.aliases: dict[str, str] = {}
         self.positional: list[str] | None = None
@@ -72,6 +74,8 @@ class Environment:
         other = Environment()
         if self.variables:
             other.variables = dict(self.variables)
+        if self.arrays:
+            other.arrays = dict(self.arrays)
         if self.functions:
             other.functions = dict(self.functions)
         if self.aliases:
@@ -95,6 +99,8 @@ class Environment:
 
     def assign(self, name: str, values: list[str], *, append: bool = False) -> None:
         """Set a variable, or in a branch add to what it may be."""
+        if self.arrays:
+            self.arrays.pop(name, None)
         old = self.variables.get(name)
         if append:
             before = old if old is not None else [""]
@@ -106,3 +112,22 @@ class Environment:
         if len(values) > MAX_ALTERNATIVES:
             values = [*values[: MAX_ALTERNATIVES - 1], UNKNOWN]
         self.variables[name] = values
+
+    def assign_elements(self, name: str, elements: dict[str, str], *, append: bool = False) -> None:
+        """Set an array; where it may be one of several, its elements are no longer told apart."""
+        before = self.arrays.get(name, {}) if append else {}
+        apart = not (self.uncertain and name in self.variables) and (bool(before) or not append)
+        if before:
+            shift = len(before)
+            elements = before | {str(int(k) + shift) if k.isdigit() else k: v for k, v in elements.items()}
+        self.assign(name, [" ".join(elements.values())], append=append and not before)
+        if apart and elements:
+            self.arrays[name] = elements
+
+    def assign_element(self, name: str, subscript: str, value: str) -> None:
+        """Set one element of an array."""
+        elements = {**self.arrays.get(name, {}), subscript: value}
+        known_before = name in self.arrays or name not in self.variables
+        self.assign(name, [" ".join(elements.values())], append=not known_before)
+        if known_before and not self.uncertain:
+            self.arrays[name] = elements

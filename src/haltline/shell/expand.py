@@ -9,9 +9,9 @@ import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from haltline.shell.environment import MAX_VALUE
+from haltline.shell.environment import MAX_ALTERNATIVES, MAX_VALUE
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
-from haltline.shell.scanner import LimitReached
+from haltline.shell.scanner import LimitReached, ansi_c, scan
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
@@ -32,7 +32,12 @@ _TILDE = re.compile(r"~(?=/|\Z)|~([A-Za-z_][A-Za-z0-9_.-]*)")
 _RANGE = re.compile(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.-?\d{1,4})?\Z")
 _DIGITS = re.compile(r"-?\d+\Z")
 _USE_DEFAULT = frozenset({":-", "-", ":=", "="})
-_CASES = {"^^": str.upper, ",,": str.lower}
+_CASES = {"^^": str.upper, ",,": str.lower, "@U": str.upper, "@L": str.lower, "@E": ansi_c}
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ELEMENT = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
+_RUNS_INSIDE = re.compile(r"\[.*(?:\$\(|`)", re.DOTALL)
+_NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_NAMING = frozenset({"-v", "-R"})
 
 
 def fields(engine: Engine, word: Word, environment: Environment) -> list[str]:
@@ -70,6 +75,65 @@ def bounded(value: str) -> str:
     if len(value) > MAX_VALUE:
         raise LimitReached(f"a value longer than {MAX_VALUE} characters")
     return value
+
+
+def prompt(engine: Engine, value: str, environment: Environment) -> str:
+    """Return what a value becomes when Bash expands it once more: `${x@P}`, a subscript in arithmetic."""
+    turn = ("prompt", value)
+    if turn in engine.active:
+        return UNKNOWN
+    engine.charge(1 + len(value) // SEARCHED_IN_A_STEP)
+    end = "E"
+    while end in value:
+        end += "E"
+    body = scan(f": <<{end}\n{value}\n{end}\n").script.items[0][1].redirections[0].body
+    if body is None:
+        return value
+    engine.active.append(turn)
+    try:
+        return text(engine, body, environment).removesuffix("\n")
+    finally:
+        engine.active.pop()
+
+
+def subscripts(engine: Engine, value: str, environment: Environment) -> None:
+    """Judge what a text runs where Bash takes it for arithmetic or the name of an element."""
+    if "[" in value and _RUNS_INSIDE.search(value):
+        prompt(engine, value, environment)
+
+
+def evaluated(engine: Engine, expression: str, environment: Environment) -> None:
+    """Judge what arithmetic runs: the values of its variables are arithmetic again (Bash manual, 6.5)."""
+    seen: set[str] = set()
+    waiting = [expression] if environment.variables else []
+    while waiting:
+        expression = waiting.pop()
+        engine.charge(len(expression) // SEARCHED_IN_A_STEP)
+        for name in _IDENTIFIER.findall(expression):
+            if name in seen or name not in environment.variables:
+                continue
+            seen.add(name)
+            for value in environment.variables[name]:
+                subscripts(engine, value, environment)
+                waiting.append(value)
+
+
+def operands(engine: Engine, values: list[str], environment: Environment) -> None:
+    """Judge the words of a test: `-v` takes a name, `-eq` and its like take arithmetic."""
+    for before, word, after in zip(["", *values], values, [*values[1:], ""], strict=False):
+        if word in _NUMERIC or word in _NAMING:
+            for operand in (before, after) if word in _NUMERIC else (after,):
+                subscripts(engine, operand, environment)
+                evaluated(engine, operand, environment)
+
+
+def elements(values: list[str]) -> dict[str, str]:
+    """Return the elements of an array by their subscripts: `[name]=value` brings its own."""
+    result: dict[str, str] = {}
+    for index, value in enumerate(values):
+        match = _ELEMENT.match(value)
+        result[match[1] if match is not None else str(index)] = match[2] if match is not None else value
+    return result
 
 
 def tilde(value: str) -> str:
@@ -121,6 +185,14 @@ class _Build:
         if isinstance(part, Parameter) and part.name in ("@", "*") and not part.operator:
             self.all_positional(part)
             return
+        if isinstance(part, Parameter) and part.elements and part.name in self.environment.arrays:
+            found = self.slice(part)
+            if found is not None:
+                for index, value in enumerate(found):
+                    if index:
+                        self.flush()
+                    self.append(self.protected(value)) if part.quoted else self.split(self.protected(value))
+                return
         value = self.value(part)
         several = isinstance(part, Parameter) and part.elements
         if isinstance(part, Arithmetic) or (part.quoted and not several):
@@ -172,6 +244,34 @@ class _Build:
                 self.flush()
             self.append(value) if part.quoted else self.split(value)
 
+    def slice(self, part: Parameter) -> list[str] | None:
+        """Return the elements of `${name[@]}` or `${name[@]:from:count}`; None for any other operator."""
+        found = list(self.environment.arrays[part.name].values())
+        self.engine.charge(len(found) // WORDS_IN_A_STEP)
+        if part.argument is None:
+            return found if not part.operator else None
+        numbers = text(self.engine, part.argument, self.environment).replace(" ", "").split(":")
+        if part.operator != ":" or not all(_DIGITS.match(number) for number in numbers):
+            return None
+        found = found[int(numbers[0]) :]
+        return found[: int(numbers[1])] if len(numbers) > 1 else found
+
+    def element(self, name: str, subscript: str | None) -> str:
+        """Return one element of an array, or all of them joined."""
+        found = self.environment.arrays[name]
+        if subscript in ("@", "*"):
+            return " ".join(found.values())
+        key = "0" if subscript is None else subscript.strip("\"'")
+        if key not in found and key in self.environment.variables:
+            key = self.plain_value(key)
+        if key[:1] == "-" and key[1:].isdigit():
+            key = str(len(found) - int(key[1:]))
+        if key in found:
+            return found[key]
+        if subscript is None or key.isdigit():
+            return ""
+        return self.engine.choose(f"{name}[{key}]", list(dict.fromkeys(found.values()))[:MAX_ALTERNATIVES])
+
     def unsplit(self, part: Literal | Parameter | Substitution | Arithmetic, *, first: bool) -> str:
         if isinstance(part, Literal):
             return tilde(part.text) if first and not part.quoted else part.text
@@ -184,11 +284,20 @@ class _Build:
             return self.engine.substitute(part, self.environment)
         for inner in part.parts:
             if not isinstance(inner, Literal):
-                self.value(inner)
+                subscripts(self.engine, self.value(inner), self.environment)
+        evaluated(self.engine, part.text, self.environment)
         return PRESENT
 
     def parameter(self, part: Parameter) -> str:
-        value = self.plain_value(part.name)
+        if self.environment.arrays and part.name in self.environment.arrays:
+            subscript = part.subscript
+            if subscript is None and part.argument is not None and not part.operator:
+                subscript = text(self.engine, part.argument, self.environment)
+                if subscript[:1] == "[" and subscript[-1:] == "]":
+                    return self.element(part.name, subscript[1:-1])
+            value = self.element(part.name, subscript)
+        else:
+            value = self.plain_value(part.name)
         if part.indirect:
             value = self.plain_value(value) if known(value) else UNKNOWN
         operator = part.operator
@@ -211,6 +320,8 @@ class _Build:
             return "" if value == "" else given
         if operator in (":?", "?"):
             return PRESENT if value == UNKNOWN else value
+        if operator == "@P" and value != UNKNOWN:
+            return prompt(self.engine, value, self.environment)
         if not known(value) or not known(given):
             return UNKNOWN
         self.engine.charge(len(value))

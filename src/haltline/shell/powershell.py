@@ -63,13 +63,7 @@ def powershell(engine: Engine, call: Call) -> Flow:
         if word in ("-", "/?") or not word.startswith(("-", "/")):
             return _text(engine, call, " ".join(argv[i - 1 :])) if word != "-" else _input(engine, call)
         name = "-" + word[1:]
-        if (
-            "-encodedcommand".startswith(name)
-            and name[:2] == "-e"
-            and not "-executionpolicy".startswith(name)
-        ):
-            return _encoded(engine, call, argv[i] if i < len(argv) else "")
-        if name == "-e":
+        if name in ("-e", "-ec") or (name[:3] == "-en" and "-encodedcommand".startswith(name)):
             return _encoded(engine, call, argv[i] if i < len(argv) else "")
         if "-command".startswith(name) and name != "-":
             return _text(engine, call, " ".join(argv[i:]))
@@ -105,7 +99,7 @@ def _input(engine: Engine, call: Call) -> Flow:
         call.argv[0],
     )
     if call.stdin.text is not None:
-        judge(engine, call, call.stdin.text)
+        judge_commands(engine, call, call.stdin.text)
     return Flow(None, PIPED)
 
 
@@ -115,16 +109,16 @@ def _encoded(engine: Engine, call: Call, text: str) -> Flow:
         decoded = base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-16-le", "replace")
     except ValueError:
         return Flow(None, PIPED)
-    judge(engine, call, without_marks(decoded))
+    judge_commands(engine, call, without_marks(decoded))
     return Flow(None, PIPED)
 
 
 def _text(engine: Engine, call: Call, text: str) -> Flow:
-    judge(engine, call, text)
+    judge_commands(engine, call, text)
     return Flow(None, PIPED)
 
 
-def judge(engine: Engine, call: Call, text: str) -> None:
+def judge_commands(engine: Engine, call: Call, text: str) -> None:
     """Report what a PowerShell text would do."""
     engine.charge(1 + len(text) // CHARACTERS_IN_A_STEP)
     engine.effect("execute", "powershell", call)
@@ -174,7 +168,7 @@ def _evaluates(engine: Engine, call: Call, words: list[str], text: str) -> None:
     if _FETCHES.search(text):
         engine.report("interpreters.network-code", call)
     elif len(words) > 1 and not words[1].startswith("$"):
-        judge(engine, call, " ".join(words[1:]))
+        judge_commands(engine, call, " ".join(words[1:]))
     else:
         engine.unknown("code", "PowerShell text that is computed", call)
 
@@ -265,7 +259,7 @@ def write_item(engine: Engine, call: Call) -> Flow:
 def block(engine: Engine, call: Call) -> Flow:
     """`Invoke-Command … { commands }`, written where Bash reads it."""
     text = " ".join(call.argv[1:])
-    judge(engine, call, text[text.find("{") + 1 :] if "{" in text else text)
+    judge_commands(engine, call, text[text.find("{") + 1 :] if "{" in text else text)
     return Flow(None, PIPED)
 
 

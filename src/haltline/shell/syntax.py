@@ -20,10 +20,10 @@ class Literal:
 class Parameter:
     """`$name` or `${name<operator><argument>}`; `indirect` for `${!name}`, operator `#` for a length.
 
-    `elements` for `${name[@]}`, which stays several words in quotes too.
+    `elements` for `${name[@]}`, which stays several words in quotes too; `subscript` for `${name[2]}`.
     """
 
-    __slots__ = ("argument", "elements", "indirect", "name", "operator", "quoted")
+    __slots__ = ("argument", "elements", "indirect", "name", "operator", "quoted", "subscript")
 
     def __init__(self, name: str, quoted: bool) -> None:
         self.name = name
@@ -31,6 +31,7 @@ class Parameter:
         self.argument: Word | None = None
         self.indirect = False
         self.elements = False
+        self.subscript: str | None = None
         self.quoted = quoted
 
 
@@ -46,11 +47,12 @@ class Substitution:
 
 
 class Arithmetic:
-    """`$((…))` or `$[…]`: a number nobody computes here, and the substitutions inside."""
+    """`$((…))` or `$[…]`: a number nobody computes here, its text, and the substitutions inside."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("parts", "text")
 
     def __init__(self) -> None:
+        self.text = ""
         self.parts: list[Literal | Parameter | Substitution | Arithmetic] = []
 
 

@@ -6,6 +6,10 @@ from haltline.shell.scanner import scan
 from haltline.shell.syntax import Compound, Script, Simple, Substitution, Word
 from haltline.shell.vocabulary import word_set
 
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _SHELLS = word_set("sh bash zsh dash ksh mksh ash")
 _SUBCOMMANDS = word_set(
     "git npm pnpm yarn bun docker podman kubectl helm terraform tofu pulumi aws gcloud az gh glab "
@@ -29,28 +33,40 @@ def lex(segment: str) -> list[str] | None:
     for _, node in found.script.items:
         if isinstance(node, Compound):
             return None
-        words.extend(
-            f"{assignment.name}{'+' if assignment.append else ''}={assignment.value.text}"
-            for assignment in node.assignments
-        )
-        words.extend(word.text for word in node.words)
+        words.extend(_words(node))
     return words
+
+
+def _words(node: Simple) -> list[str]:
+    words = [
+        f"{assignment.name}{'+' if assignment.append else ''}={assignment.value.text}"
+        for assignment in node.assignments
+    ]
+    return words + [word.text for word in node.words]
 
 
 def split_segments(command: str) -> list[str]:
     """Split a command line on `|`, `||`, `&&`, `;`, `&` and newline, never inside quotes or substitutions."""
+    return [text for text, _ in _parts(command)]
+
+
+def _parts(command: str) -> list[tuple[str, Simple | Compound | None]]:
+    """Return each segment with its command in the tree; without it where the text could not be parsed."""
     found = scan(command)
     items = found.script.items
+    whole = found.error is None and found.limit is None
     starts = [node.start for _, node in items]
-    result = []
+    result: list[tuple[str, Simple | Compound | None]] = []
     for index, start in enumerate(starts):
         end = starts[index + 1] if index + 1 < len(starts) else len(command)
         text = command[start:end].strip()
         if index + 1 < len(starts):
-            connector = items[index + 1][0]
-            text = _without_connector(text, connector)
-        result.append(text.rstrip("; \t\r\n").rstrip("&").rstrip() if index + 1 == len(starts) else text)
-    return [text for text in result if text]
+            text = _without_connector(text, items[index + 1][0])
+        else:
+            text = text.rstrip("; \t\r\n").rstrip("&").rstrip()
+        if text:
+            result.append((text, items[index][1] if whole else None))
+    return result
 
 
 def _without_connector(text: str, connector: str) -> str:
@@ -65,7 +81,11 @@ def strip_wrapper(command: str) -> str:
     found = scan(command)
     if found.error is not None or found.limit is not None or len(found.script.items) != 1:
         return command
-    node = found.script.items[0][1]
+    return _inside(found.script.items[0][1], command)
+
+
+def _inside(node: Simple | Compound, command: str) -> str:
+    """Return the text inside a command that is one `bash -c '…'` wrapper, or the command as it is."""
     if not isinstance(node, Simple) or len(node.words) < 3:  # noqa: PLR2004  shell, -c and text
         return command
     words = node.words
@@ -84,28 +104,26 @@ def strip_wrapper(command: str) -> str:
 
 def segments(command: str) -> list[str]:
     """Return a command line's segments; a `bash -c '…'` wrapper is replaced by the segments inside it."""
-    return _segments(command, 0)
+    return [text for text, _ in _segments(command, 0)]
 
 
-def _segments(command: str, depth: int) -> list[str]:
-    result: list[str] = []
-    for segment in split_segments(command):
-        inner = strip_wrapper(segment)
+def _segments(command: str, depth: int) -> Iterator[tuple[str, Simple | Compound | None]]:
+    for segment, node in _parts(command):
+        inner = strip_wrapper(segment) if node is None else _inside(node, segment)
         if inner != segment and depth < MAX_UNWRAP:
-            result.extend(_segments(inner, depth + 1))
+            yield from _segments(inner, depth + 1)
         else:
-            result.append(segment)
-    return result
+            yield segment, node
 
 
 def command_prefix(command: str) -> str:
     """Return the program and, where it has them, its subcommand: the scope of an approval."""
-    parts = segments(command)
-    words = lex(parts[0]) if parts else None
-    if not words:
-        return ""
-    while words and "=" in words[0] and words[0].partition("=")[0].isidentifier():
-        words = words[1:]
+    segment, node = next(_segments(command, 0), ("", None))
+    words = (lex(segment) or []) if node is None else _words(node) if isinstance(node, Simple) else []
+    start = 0
+    while start < len(words) and "=" in words[start] and words[start].partition("=")[0].isidentifier():
+        start += 1
+    words = words[start:]
     if not words:
         return ""
     program = words[0].rpartition("/")[2]

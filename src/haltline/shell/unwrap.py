@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from haltline.shell import unwrap_texts
-from haltline.shell.call import PIPED, SECRET, Flow
+from haltline.shell.call import BUILD_PRODUCTS, PIPED, SECRET, Flow
 from haltline.shell.detectors.builtins import which
 from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
-from haltline.shell.marks import UNKNOWN, known
+from haltline.shell.marks import HOME, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.scanner import ansi_c
 from haltline.shell.unwrap_texts import fresh, grammar, keys, moved, settings
@@ -66,7 +67,8 @@ def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
         return engine.run_text(" ".join(rest[1:2]), call.inner([], name), fresh(call))
     if spec.get("shell"):
         rest = ["bash", *rest]
-    if spec.get("join") or (spec.get("join_one") and len(rest) == 1):
+    one_text = spec.get("join_one") or options.has(*spec.get("shell_options", "").split())
+    if spec.get("join") or (one_text and len(rest) == 1):
         return engine.run_text(" ".join(rest), call.inner([], name), fresh(call))
     return engine.dispatch(call.inner(rest, name))
 
@@ -84,6 +86,8 @@ def _start(
             call.settings.append((setting, value))
             own_setting(engine, call, setting, value)
             index += 1
+    if "keyword" in spec and argv[index : index + 1] == [spec["keyword"]]:
+        index += 1
     skip = spec.get("skip", 0)
     if skip and argv[index : index + 1] == ["--"]:
         index += 1
@@ -188,8 +192,11 @@ def _xargs(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Fl
     if replace is not None and _is_code(rest, replace):
         engine.report("interpreters.pipe-to-shell", call, name)
     if text is None or not known(text):
-        inner.appended = True
-        inner.argv = [word.replace(replace, UNKNOWN) for word in rest] if replace else [*rest, UNKNOWN]
+        products = call.stdin is not None and call.stdin.source == BUILD_PRODUCTS
+        inner.appended = not products
+        inner.environment = Environment() if products else inner.environment
+        item = BUILD_PRODUCTS if products else UNKNOWN
+        inner.argv = [word.replace(replace, item) for word in rest] if replace else [*rest, item]
         return engine.dispatch(inner)
     if replace is None:
         inner.argv = rest + _items(text, options)
@@ -259,6 +266,29 @@ def _parallel(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) ->
 _REACHES_OUT = ("-v", "--volume", "--mount", "--volumes-from", "--privileged", "--device")
 
 
+def _renamed(host: str, match: re.Match[str]) -> str:
+    return host + "/" if match[1] or not host else host
+
+
+def _on_the_host(call: Call, given: Options) -> Call:
+    """Return the command with paths below a mounted directory named as the host names them."""
+    mounts = [volume.split(":")[:2] for volume in given.all_values("-v", "--volume")]
+    for mount in given.all_values("--mount"):
+        fields = dict(field.partition("=")[::2] for field in mount.split(","))
+        source = fields.get("source", fields.get("src", ""))
+        mounts.append([source, fields.get("target", fields.get("destination", fields.get("dst", "")))])
+    other = call
+    for mounted in mounts:
+        source, target = (place.rstrip("/") for place in (*mounted, "", "")[:2])
+        if not target or mounted[0][:1] not in ("/", ".", "~", HOME) or " " in source:
+            continue  # a volume that the engine keeps
+        below = re.compile(r"(?<![\w./:=-])" + re.escape(target) + r"(?:(/)|(?=[\s'\";&|)*]|\Z))")
+        words = [below.sub(partial(_renamed, source), word) for word in other.argv]
+        other = call.inner(words, "")
+        other.via, other.depth = call.via, call.depth
+    return other
+
+
 def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
     """`docker exec` and `docker run`: in a new container without mounts, its own files are no loss."""
     before = len(engine.verdicts)
@@ -266,8 +296,9 @@ def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -
     if call.argv[options.index : options.index + 1] == ["compose"]:
         compose = call.inner(["docker-compose", *call.argv[options.index + 1 :]], name)
         return _words(engine, compose, "docker-compose", engine.book.wrappers["docker-compose"])
-    flow = _words(engine, call, name, spec)
-    if "run" in call.argv[1:4] and not parse(call.argv, grammar(name, spec)).has(*_REACHES_OUT):
+    given = parse(call.argv, grammar(name, spec))
+    flow = _words(engine, _on_the_host(call, given), name, spec)
+    if "run" in call.argv[1:4] and not given.has(*_REACHES_OUT):
         engine.verdicts[before:] = [
             verdict
             for verdict in engine.verdicts[before:]
@@ -296,4 +327,6 @@ _MODES = {
     "scheduled": unwrap_texts.scheduled,
     "make": unwrap_texts.make,
     "ansible": unwrap_texts.ansible,
+    "salt": unwrap_texts.salt,
+    "ssm": unwrap_texts.systems_manager,
 }

@@ -274,6 +274,29 @@ def ansible(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> 
     return None
 
 
+def salt(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
+    """`salt target cmd.run command`: the execution module's functions that start programs."""
+    words = parse(call.argv, grammar(name, spec)).words
+    at = next((i for i, word in enumerate(words) if word.startswith("cmd.")), len(words))
+    for text in words[at + 1 : at + 2]:
+        engine.run_text(text.removeprefix("cmd="), call.inner([], name), Environment())
+    return None
+
+
+_COMMANDS = re.compile(r"[\"']?commands[\"']?\s*[=:]\s*(\[.*\]|[^\[].*)", re.DOTALL)
+_LISTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^\s\[\],"\'][^\[\],"\']*)')
+
+
+def systems_manager(engine: Engine, call: Call, name: str, _spec: Mapping[str, Any]) -> Flow | None:
+    """`aws ssm send-command --parameters commands=[…]`, as JSON or in the short spelling."""
+    found = map(_COMMANDS.search, call.argv if "send-command" in call.argv else ())
+    for match in filter(None, found):
+        for double, single, bare in _LISTED.findall(match[1]):
+            text = re.sub(r"\\(.)", r"\1", double) or single or bare
+            engine.run_text(text, call.inner([], name), Environment())
+    return None
+
+
 def option_texts(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:
     """A program of its own that runs the value of one of its options."""
     for text in parse(call.argv, grammar(name, spec)).all_values(*spec["text"].split()):

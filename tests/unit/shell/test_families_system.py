@@ -10,6 +10,12 @@ import pytest
 from haltline.shell import analyze, classify
 
 FILES_RISKY = [
+    "find / -name '*.o' -exec rm {} +",
+    "find . -name '*.pyc' -o -name '*.py' | xargs rm",
+    "{ find . -name '*.pyc'; find src; } | xargs rm",
+    "find build/../src -type f -exec rm {} +",
+    "fd -e py -x rm",
+    "fd -e pyc -e py -x rm",
     ": > ~/.zshrc",
     "cat /dev/null >| production.sqlite3",
     "true > data/app.db",
@@ -146,6 +152,17 @@ FILES_RISKY = [
     "gpg --output /etc/passwd --decrypt x",
 ]
 FILES_EVERYDAY = [
+    "find . -name __pycache__ -type d -exec rm -rf {} +",
+    "find . -type d -name node_modules -prune -exec rm -rf '{}' ';'",
+    "find . -name '*.pyc' -exec rm {} +",
+    "find ~/project -name '*.pyc' -exec rm -f {} +",
+    "find build -type f -exec rm {} +",
+    "find build -type f | xargs rm -f",
+    "find . -name '*.o' -print0 | xargs -0 rm -f",
+    "find . -name __pycache__ | xargs -I{} rm -rf {}",
+    "fd -e pyc -x rm",
+    "fd -H -t d __pycache__ -X rm -rf",
+    "fd -e pyc | xargs rm",
     "rm -f build/*.o",
     "rm -rf dist/ coverage/ .pytest_cache",
     "rm -rf -- ./target",
@@ -259,6 +276,10 @@ FILES_EVERYDAY = [
     "touch .env",
 ]
 GIT_RISKY = [
+    "git merge --abort",
+    "git am --abort",
+    "git cherry-pick --abort",
+    "git rebase --abort",
     "git reset --hard",
     "git reset --hard origin/main",
     "git reset --merge HEAD~1",
@@ -367,10 +388,6 @@ GIT_RISKY = [
     "jj op restore abc",
     "git stash push && git stash drop",
     "git checkout main && git reset --hard HEAD^",
-    "git merge --abort",
-    "git am --abort",
-    "git cherry-pick --abort",
-    "git rebase --abort",
     "git restore --source=HEAD --staged --worktree -- src tests",
     "git checkout HEAD^ -- .",
     "git -C ../repo clean -ffdx",
@@ -396,6 +413,7 @@ GIT_RISKY = [
     "svn revert --recursive src",
 ]
 GIT_EVERYDAY = [
+    "git revert --quit",
     "git push --force-if-includes --force-with-lease origin x",
     "git status",
     "git -C sub status --short",
@@ -848,6 +866,9 @@ MACHINE_EVERYDAY = [
     "umount /mnt/iso",
 ]
 WINDOWS_RISKY = [
+    "powershell -e ZABlAGwAIABmAA==",
+    "powershell -ec ZABlAGwAIABmAA==",
+    "powershell -enc ZABlAGwAIABmAA==",
     (
         "powershell -EncodedCommand UgBlAG0AbwB2AGUALQBJAHQAZQBtACAALQBSAGUAYwB1AHIAcwBlA"
         "CAALQBGAG8AcgBjAGUAIABDADoAXAA="

@@ -7,14 +7,16 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell import scanner
+from haltline.shell import expand, scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
 from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
 from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
+from haltline.shell.judging.simple import assign
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
 from haltline.shell.options import PLAIN, Grammar, Options, parse
 from haltline.shell.paths import entered
+from haltline.shell.syntax import Simple
 
 if TYPE_CHECKING:
     from haltline.shell.call import Call
@@ -49,6 +51,8 @@ def printf(engine: Engine, call: Call) -> Flow:
     argv = call.argv[1:]
     if argv[:1] == ["-v"]:
         name, argv = argv[1:2], argv[2:]
+        for word in name:
+            expand.subscripts(engine, word, call.environment)
         if name and argv:
             call.environment.assign(name[0], [_formatted(argv)])
         return Flow("", 0)
@@ -228,6 +232,9 @@ def declare(engine: Engine, call: Call) -> Flow:
     """`export NAME=value` and its like assign."""
     for word in call.argv[1:]:
         name, equals, value = word.partition("=")
+        expand.subscripts(engine, name, call.environment)
+        if value[:1] == "(" and _declared(engine, word, call):
+            continue
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
             own_setting(engine, call, name, value)
@@ -237,6 +244,16 @@ def declare(engine: Engine, call: Call) -> Flow:
                 engine.run_text(value, call.inner([], name), Environment())
     engine.effect("read", None, call)
     return Flow("", 0)
+
+
+def _declared(engine: Engine, word: str, call: Call) -> bool:
+    """Keep the array of `declare name=(…)`; return whether the word is one."""
+    items = scanner.scan(word).script.items
+    node = items[0][1] if len(items) == 1 else None
+    if not isinstance(node, Simple) or len(node.assignments) != 1 or node.assignments[0].items is None:
+        return False
+    assign(engine, node.assignments[0], call, keep=True)
+    return True
 
 
 def alias(engine: Engine, call: Call) -> Flow:
@@ -251,18 +268,26 @@ def alias(engine: Engine, call: Call) -> Flow:
     return Flow(None, 0)
 
 
-_READ = Grammar("-d -n -N -p -t -u -a -i -c -C -O -s")
+_READ = Grammar("-d -n -N -p -t -u -a -i")
+_MAPFILE = Grammar("-d -n -O -s -u -C -c")
 
 
 def read(engine: Engine, call: Call) -> Flow:
     """`read` sets variables from what flows in."""
-    options = parse(call.argv, _READ)
+    options = parse(call.argv, _READ if call.argv[0] == "read" else _MAPFILE)
     callback = options.value("-C") if call.argv[0] != "read" else None
     if callback is not None:
         engine.run_text(callback, call.inner([], call.argv[0]), call.environment)
     text = call.stdin.text if call.stdin is not None else None
     engine.effect("read", None, call)
     names = options.words or ["REPLY"]
+    for name in names:
+        expand.subscripts(engine, name, call.environment)
+    array = options.value("-a") if call.argv[0] == "read" else (options.words or ["MAPFILE"])[0]
+    if array is not None and text is not None and known(text):
+        values = text.split("\n", 1)[0].split() if call.argv[0] == "read" else text.splitlines()
+        call.environment.assign_elements(array, {str(i): value for i, value in enumerate(values)})
+        return Flow("", 0)
     if text is not None and known(text) and text:
         line = text.split("\n", 1)[0]
         values = line.split(None, len(names) - 1) if len(names) > 1 else [line.strip()]
@@ -312,10 +337,23 @@ def set_positional(engine: Engine, call: Call) -> Flow:
     return Flow("", 0)
 
 
+def arithmetic(engine: Engine, call: Call) -> Flow | None:
+    """`let` evaluates its words, and `test` the operands of `-v` and `-eq`."""
+    if call.argv[0] == "let":
+        for word in call.argv[1:]:
+            expand.subscripts(engine, word, call.environment)
+            expand.evaluated(engine, word, call.environment)
+    else:
+        expand.operands(engine, call.argv[1:], call.environment)
+    return None
+
+
 def unset(engine: Engine, call: Call) -> Flow:
     """`unset` forgets variables and functions."""
     for name in call.argv[1:]:
+        expand.subscripts(engine, name, call.environment)
         call.environment.variables.pop(name, None)
+        call.environment.arrays.pop(name, None)
         if name.startswith("HALTLINE_"):
             engine.report("haltline.change", call, name)
         if call.argv[1] == "-f":

@@ -6,9 +6,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import PIPED, Flow
+from haltline.shell.call import BUILD_PRODUCTS, PIPED, Flow
 from haltline.shell.detectors.filesystem import place, written
 from haltline.shell.detectors.selfprotect import own_file
+from haltline.shell.environment import Environment
 from haltline.shell.marks import HOME, PRESENT, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.paths import Zone
@@ -69,7 +70,13 @@ def find(engine: Engine, call: Call) -> Flow:
             i += 1
     if not acted:
         engine.effect("read", " ".join(display(start) for start in starts), call)
-    return Flow(None, PIPED)
+    return _found(engine, call, starts, names)
+
+
+def _found(engine: Engine, call: Call, starts: list[str], names: list[str]) -> Flow:
+    """Return the list that a search writes, marked where nothing but products of a build is found."""
+    products = all(_disposable(engine, call, start, names) for start in starts)
+    return Flow(None, PIPED, BUILD_PRODUCTS if products else "")
 
 
 def _writes(engine: Engine, call: Call, target: str) -> None:
@@ -120,6 +127,12 @@ def _product(start: str, names: list[str]) -> bool:
     return bool(names) and all(name in _PRODUCTS or _PRODUCT_NAME.match(name) for name in names)
 
 
+def _disposable(engine: Engine, call: Call, start: str, names: list[str]) -> bool:
+    """Return whether what a search finds below a place may be deleted without a question."""
+    where = place(engine, call, start)
+    return where not in (Zone.ROOT, Zone.SYSTEM, Zone.HOMES) and _product(start, names)
+
+
 def _runs(engine: Engine, call: Call, starts: list[str], names: list[str], i: int) -> int:
     argv = call.argv
     end = i
@@ -128,6 +141,7 @@ def _runs(engine: Engine, call: Call, starts: list[str], names: list[str], i: in
     command = argv[i:end]
     if not command:
         return end + 1
+    removes = command[0].rpartition("/")[2] in _REMOVES
     temporary = all(place(engine, call, start) is Zone.TEMPORARY for start in starts)
     for start in starts if any("{}" in word for word in command) else starts[:1]:
         whole = place(engine, call, start) in (Zone.ROOT, Zone.TEMPORARY_ROOT)
@@ -137,27 +151,35 @@ def _runs(engine: Engine, call: Call, starts: list[str], names: list[str], i: in
         inner = call.inner([word.replace("{}", found) for word in command], "find")
         inner.stdin = None
         inner.appended = not temporary
+        if removes and _disposable(engine, call, start, names):
+            inner.argv = [word.replace("{}", BUILD_PRODUCTS) for word in command]
+            inner.appended, inner.environment = False, Environment()
         if command[0].rpartition("/")[2] in _INTERPRETERS and command[1:2] == ["{}"]:
             engine.report("interpreters.found-files", call, command[0])
         engine.dispatch(inner)
     return end + 1
 
 
+_REMOVES = word_set("rm unlink rmdir")
 _INTERPRETERS = word_set("sh bash zsh dash ksh python python2 python3 node perl ruby php")
 
 
 _FD = Grammar("-e -E -t -d -S -o --extension --exclude --type --max-depth --size --owner --base-directory")
+_FOUND = frozenset({"{}", "{/}", "{//}", "{.}"})
 
 
 def fd(engine: Engine, call: Call) -> Flow:
     """`fd … -x command` runs a command on what it finds."""
     argv = call.argv
     at = next((i for i, word in enumerate(argv) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
-    if at is None:
-        engine.effect("read", None, call)
-        return Flow(None, PIPED)
     options = parse(argv[:at], _FD)
     starts = options.words[1:] or ["."]
+    names = ["*." + suffix for suffix in options.all_values("-e", "--extension")] or [
+        pattern.strip("^$") for pattern in options.words[:1]
+    ]
+    if at is None:
+        engine.effect("read", None, call)
+        return _found(engine, call, starts, names)
     command = argv[at + 1 :]
     if ";" in command:
         command = command[: command.index(";")]
@@ -165,9 +187,10 @@ def fd(engine: Engine, call: Call) -> Flow:
         command = [*command, "{}"]
     for start in starts if command else ():
         found = start.rstrip("/") + "/" + PRESENT
-        inner = call.inner(
-            [found if word in ("{}", "{/}", "{//}", "{.}") else word for word in command], "fd"
-        )
+        inner = call.inner([found if word in _FOUND else word for word in command], "fd")
         inner.appended = place(engine, call, start) is not Zone.TEMPORARY
+        if command[0].rpartition("/")[2] in _REMOVES and _disposable(engine, call, start, names):
+            inner.argv = [BUILD_PRODUCTS if word in _FOUND else word for word in command]
+            inner.appended, inner.environment = False, Environment()
         engine.dispatch(inner)
     return Flow(None, PIPED)

@@ -33,7 +33,7 @@ def run_compound(
     outputs: list[Flow] = []
     if node.redirections:
         outputs = redirect(engine, node.redirections, environment, call)
-    values = [value for word in node.words for value in expand.fields(engine, word, environment)]
+    values = operands(engine, node, environment)
     if kind == "for" and node.name:
         environment.assign(node.name, values or environment.positional or [UNKNOWN])
     inner = environment.copy() if kind in ("subshell", "coproc") else environment
@@ -46,6 +46,17 @@ def run_compound(
     for output in outputs:
         output.text, output.taints = flow.text, flow.taints
     return flow
+
+
+def operands(engine: Engine, node: Compound, environment: Environment) -> list[str]:
+    """Return what a compound command runs over or looks at, and judge what Bash evaluates in it."""
+    for word in node.words:
+        if word.text.startswith("((") and not word.quoted:
+            expand.evaluated(engine, word.text, environment)
+    values = [value for word in node.words for value in expand.fields(engine, word, environment)]
+    if node.kind == "test":
+        expand.operands(engine, values, environment)
+    return values
 
 
 def run_bodies(engine: Engine, node: Compound, environment: Environment, call: Call) -> Flow:

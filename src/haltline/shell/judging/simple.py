@@ -118,13 +118,18 @@ def nothing_to_run(engine: Engine, node: Simple, call: Call) -> Flow:
 def assign(engine: Engine, assignment: Assignment, call: Call, *, keep: bool) -> None:
     """Keep an assignment, or note it as a setting of the command that it stands before."""
     environment = call.environment
+    subscript: str | None = None
     if assignment.subscript is not None:
-        expand.text(engine, assignment.subscript, environment)
+        subscript = expand.text(engine, assignment.subscript, environment).removesuffix("]")
+        expand.subscripts(engine, subscript, environment)
     if assignment.items is not None:
         values = [value for item in assignment.items for value in expand.fields(engine, item, environment)]
-        environment.assign(assignment.name, [" ".join(values)], append=assignment.append)
+        environment.assign_elements(assignment.name, expand.elements(values), append=assignment.append)
         return
     value = expand.text(engine, assignment.value, environment)
+    if subscript is not None and keep and not assignment.append:
+        environment.assign_element(assignment.name, subscript, value)
+        return
     if keep:
         environment.assign(assignment.name, [value], append=assignment.append)
     else:

@@ -96,7 +96,9 @@ class Compounds(Redirections):
             word = Word("", self.base + i, self.base + i)
             word.parts = []
             node.words.append(word)
+            start = i
             i = self.arithmetic(word.parts, i + 2, depth, "))")
+            word.text = self.text[start:i]
         else:
             i = self.for_words(node, i, depth)
         i = self.skip(BLANK, i)

@@ -135,6 +135,8 @@ class Expansions(Cursor):
                 return i + 1
             parts.append(Parameter(match[1] or match[2], quoted))
             end = match.end()
+        if isinstance(parts[-1], Arithmetic):
+            parts[-1].text = text[i:end]
         texts.append(text[i:end])
         return end
 
@@ -254,6 +256,7 @@ class Expansions(Cursor):
             parameter = Parameter(head[3], quoted)
             parameter.indirect = bool(head[1])
             parameter.elements = head[4] == "@"
+            parameter.subscript = head[4]
             parameter.operator = head[2]
             i = head.end()
         parts.append(parameter)

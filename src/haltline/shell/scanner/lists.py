@@ -153,6 +153,7 @@ class Scanner(Compounds):
             node.words.append(word)
             end = self.try_arithmetic(word.parts, i, i + 2, depth)
             if end is not None:
+                word.text = self.text[i:end]
                 into.items.append((connector, node))
                 return self.compound_end(node, end, depth)
         node = Compound("subshell", self.base + i)
