@@ -206,7 +206,8 @@ def analyze(
         and not unknown
         and not verdicts
         and bool(engine.calls or not command.strip())
-        and not _runs_others(engine),
+        and not _runs_others(engine)
+        and _proved(engine),
         complete=engine.error is None,
     )
 
@@ -231,6 +232,12 @@ def _runs_others(engine: Engine) -> bool:
         return True
     names = (call.argv[0] for call in engine.calls if call.argv)
     return any("/" in name and name[: name.rfind("/") + 1] not in _INSTALLED for name in names)
+
+
+def _proved(engine: Engine) -> bool:
+    from haltline.shell.reading import proved  # noqa: PLC0415  loaded only where it is needed
+
+    return proved(engine)
 
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:

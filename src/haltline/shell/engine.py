@@ -66,6 +66,7 @@ class Engine:
         "steps",
         "taints",
         "unknowns",
+        "unproved",
         "verdicts",
     )
 
@@ -87,6 +88,7 @@ class Engine:
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
         self.elsewhere = False
+        self.unproved = False
         self.error: str | None = None
         self.steps = 0
         self.read = 0
@@ -128,6 +130,10 @@ class Engine:
     def unknown(self, kind: str, what: str, call: Call) -> None:
         """Record what could not be determined about a command."""
         self.unknowns.append((kind, what, call))
+
+    def prove(self, *, reads: bool) -> None:
+        """Note of code whether it provably only reads."""
+        self.unproved = self.unproved or not reads
 
     def charge(self, steps: int) -> None:
         """Count work; over the limit the text is too involved to judge."""

@@ -70,6 +70,11 @@ def client(engine: Engine, call: Call) -> Flow | None:
     options = parse(argv, _grammar(name, embedded=embedded))
     texts = _texts(name, options, embedded=embedded)
     if options.has("-readonly", "-safe", "--dry_run"):
+        from haltline.shell.reading.sql import sql_reads  # noqa: PLC0415  loaded only where it is needed
+
+        engine.prove(
+            reads=all(sql_reads(text, sql.dialect_of(call)) for text in texts) and call.stdin is None
+        )
         engine.effect("read", None, call)
         return Flow(None, PIPED)
     if embedded and options.words and not all(_READING.match(text) for text in texts):
@@ -83,7 +88,8 @@ def client(engine: Engine, call: Call) -> Flow | None:
         _file(engine, call, path, engine.file_flow(path, call))
     if not texts and not files and call.stdin is not None:
         _input(engine, call, call.stdin)
-    engine.effect("execute" if not texts else "read", None, call)
+    seen = texts or (not files and call.stdin is not None and call.stdin.text is not None)
+    engine.effect("read" if seen else "execute", None, call)
     return Flow(None, PIPED)
 
 

@@ -72,10 +72,16 @@ def dialect_of(call: Call) -> str | None:
 
 def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
     """Report what the SQL in a text would destroy or change, and the shell commands that it holds."""
+    if engine.collecting and not engine.unproved:
+        from haltline.shell.reading.sql import sql_reads  # noqa: PLC0415  loaded only where it is needed
+
+        engine.prove(reads=sql_reads(text, dialect or dialect_of(call)))
     if _MATTERS.search(text) is None:
         engine.effect(
             "read"
-            if re.match(r"[\s(]*(?:select|show|explain|desc|pragma|values|with)\b", text, re.IGNORECASE)
+            if re.match(
+                r"[\s(]*(?:select|show|explain|desc(?:ribe)?|pragma|values|with)\b", text, re.IGNORECASE
+            )
             else "write",
             None,
             call,
