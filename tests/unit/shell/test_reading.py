@@ -592,6 +592,10 @@ aws sts get-caller-identity
 gcloud compute instances list --project x
 gcloud config list
 az vm list -o table
+az network nsg rule list --nsg-name n -g g
+aws iam get-instance-profile --instance-profile-name x
+kubectl get --help
+yarn list
 terraform show
 terraform state list
 terraform fmt -check
@@ -671,7 +675,13 @@ npm audit fix
 npm install
 npm run ls
 npm exec ls
-yarn ls-something
+yarn ls
+pnpm query x
+gcloud functions deploy list
+gcloud builds triggers run list
+gcloud compute disks snapshot list
+kubectl exec x -- ls --help
+aws ec2 get-console-screenshot --instance-id i --wake-up
 pip config set a b
 pip download x
 pip install list

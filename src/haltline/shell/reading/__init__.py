@@ -8,6 +8,7 @@ It only ever takes away: a command that has another effect, a verdict or an unkn
 * `options`: programs with the options that only read; `git` the same by subcommand, `""` before it.
   `-n=` takes a value, `-U?` may have one attached; of a group of letters that goes for the last, and `#`
   stands for digits.
+* `suffixes`: how further options end that take a value, where a cloud has thousands of them.
 * `joined`: programs of `options` whose `-name` is one option and not four letters.
 * `most`: how many arguments may follow; `words`: what they must look like, joined by line breaks.
 """
@@ -71,9 +72,10 @@ class Reader:
         wraps: what follows is a command of its own.
         most: how many arguments may follow, or None.
         words: what they must look like, joined by line breaks, or None.
+        suffixes: how further options end that take a value.
     """
 
-    __slots__ = ("digits", "joined", "most", "options", "words", "wraps")
+    __slots__ = ("digits", "joined", "most", "options", "suffixes", "words", "wraps")
 
     def __init__(self, options: str | None, *, joined: bool = False, wraps: bool = False) -> None:
         self.options = None if options is None else _arities(options, joined=joined)
@@ -82,6 +84,7 @@ class Reader:
         self.wraps = wraps
         self.most: int | None = None
         self.words: re.Pattern[str] | None = None
+        self.suffixes: tuple[str, ...] = ()
 
     def given(self, words: Sequence[str]) -> Given | None:
         """Return what the words after a program's name give, or None when not all of it is known to read."""
@@ -144,7 +147,9 @@ class Reader:
         found = self.options.get(name)
         if found is None and self.joined and name[:2] == "--":
             found = self.options.get(name[1:])
-        return found
+        if found is None and name == "--help" and not self.wraps:
+            return ""
+        return "=" if found is None and self.suffixes and name.endswith(self.suffixes) else found
 
     def allows(self, words: list[str]) -> bool:
         """Return whether a program that gets these arguments only reads."""
@@ -188,6 +193,9 @@ def readers() -> Mapping[str, Reader]:
         for names, value in raw[key].items():
             for name in names.split():
                 setattr(found[name], key, re.compile(value) if key == "words" else value)
+    for names, suffixes in raw["suffixes"].items():
+        for name in names.split():
+            found[name].suffixes = tuple(suffixes.split())
     return found
 
 
