@@ -207,7 +207,7 @@ def analyze(
         and not verdicts
         and bool(engine.calls or not command.strip())
         and not _runs_others(engine)
-        and _proved(engine),
+        and _proved(engine, command),
         complete=engine.error is None,
     )
 
@@ -234,10 +234,10 @@ def _runs_others(engine: Engine) -> bool:
     return any("/" in name and name[: name.rfind("/") + 1] not in _INSTALLED for name in names)
 
 
-def _proved(engine: Engine) -> bool:
+def _proved(engine: Engine, text: str) -> bool:
     from haltline.shell.reading import proved  # noqa: PLC0415  loaded only where it is needed
 
-    return proved(engine)
+    return proved(engine, text)
 
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:

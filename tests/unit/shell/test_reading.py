@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from haltline.shell import analyze
 
@@ -75,6 +77,12 @@ bash -lc 'cat a'
 watch -n 1 ls
 which git
 f() { ls; }; f
+echo $((1 + 2))
+for ((i = 0; i < 3; i++)); do echo $i; done
+for k in "${!a[@]}"; do echo "$k"; done
+find src -type f | xargs -I{} sh -c 'wc -l "$1"' _ {}
+local n=1; echo $n
+read -r -p name x
 """
 FILES_DO_MORE = r"""
 sort -o out in
@@ -187,6 +195,20 @@ bash -c "$x"
 SHELL_DOES_MORE = r"""
 LESSOPEN='|./x %s'; less f
 export LESSOPEN=x
+((PATH=1)); ls
+((PATH++)); ls
+let PATH=1; ls
+echo $((PATH = 1)); ls
+a[PATH=1]=2; ls
+x=PATH; (($x=1)); ls
+x=PATH; echo ${!x:=y}; ls
+echo ${PATH:=y}; ls
+echo ${x@P}
+wait -p PATH; ls
+read -aPATH; ls
+read -r PATH < f; ls
+declare -n r=LESSOPEN; r=./x; less f
+cat {PATH}<a; ls
 LESSOPEN=x; less f; unset LESSOPEN
 read LESSOPEN < f; less f
 printf -v LESSOPEN %s ./x; less f
@@ -730,3 +752,29 @@ def test_everyday_reads_are_proved_to_be_reads(command: str) -> None:
 )  # fmt: skip
 def test_what_may_change_send_or_run_something_is_not_proved_to_read(command: str) -> None:
     assert not analyze(command).only_reads
+
+
+READS = [*rows(FILES_READ), *rows(SYSTEM_READ), *rows(GIT_READ), *rows(DATABASES_READ), *rows(CLOUD_READ)]
+MORE = [*rows(FILES_DO_MORE), *rows(SYSTEM_DOES_MORE), *rows(GIT_DOES_MORE), *rows(DATABASES_DO_MORE)]
+# Ways of running two commands in which both run.
+TOGETHER = [
+    "{}\n{}", "{} ; {}", "{} && {}", "{} || {}", "{} | {}", "{} & {}", "( {} )\n{}", "{{ {}\n}}; {}",
+    "if {}\nthen {}\nfi", "while {}\ndo {}\ndone", "echo $({}\n) `{}\n`", "cat <({}\n) <({}\n)",
+    "{}\nf() {{ {}\n}}; f", "case a in a) {}\n{};; esac", "! {}\ntime {}",
+]  # fmt: skip
+
+
+@given(st.sampled_from(TOGETHER), st.sampled_from(READS), st.sampled_from(MORE), st.booleans())
+def test_a_text_that_does_more_anywhere_is_not_proved_to_read(
+    together: str, read: str, more: str, first: bool
+) -> None:
+    assert not analyze(together.format(*((more, read) if first else (read, more)))).only_reads
+
+
+@given(
+    st.sampled_from(["{} ; {}", "{} && {}", "{} | {}", "{}\n{}"]),
+    st.sampled_from(READS),
+    st.sampled_from(READS),
+)
+def test_reads_one_after_another_are_reads(together: str, first: str, second: str) -> None:
+    assert analyze(together.format(first, second)).only_reads

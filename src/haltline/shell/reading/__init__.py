@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haltline.shell.marks import known
 from haltline.shell.options import parse
 from haltline.shell.reading.scripts import awk_reads, sed_reads
+from haltline.shell.vocabulary import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 _SEDS = frozenset({"sed", "gsed"})
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 _FINDS = frozenset({"find", "gfind"})
-_NAMING = frozenset(
-    {"export", "declare", "local", "readonly", "typeset", "read", "mapfile", "readarray", "getopts", "unset"}
-)
+_NAMING = word_set("export declare local readonly typeset read mapfile readarray getopts unset let")
+# A name that is attached to an option (`read -aPATH`), and the option that makes one name stand for another.
+_ATTACHED = re.compile(r"-[a-z]*[A-Z_]{2}")
+_REFERS = re.compile(r"-[A-Za-z]*n")
+_DECLARING = word_set("declare local typeset")
 _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[|\+?=|\Z)")
 # Wrappers with the option that makes them print what they would run.
 _PRINTS = {"command": "-v"}
@@ -45,7 +48,17 @@ _FILE_PATTERN = frozenset("*?[")
 _HARMLESS_VARIABLE = re.compile(
     r"(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLORTERM|LS_COLORS|CI"
     r"|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|AWS_PROFILE|AWS_(?:DEFAULT_)?REGION"
-    r"|REPLY|MAPFILE|OPTARG|OPTIND|IFS|_|(?!npm_|\w*_proxy\Z)(?=\w*[a-z])[A-Za-z_]\w*)\Z"
+    r"|\d+|REPLY|MAPFILE|OPTARG|OPTIND|IFS|_|(?!npm_|\w*_proxy\Z)(?=\w*[a-z])[A-Za-z_]\w*)\Z"
+)
+
+
+# What sets a variable that runs something where no assignment is seen: in arithmetic, as a descriptor, by the
+# name in another variable; and what expands a value as a prompt, with the commands in it.
+_RUNS = "(?:PATH|ENV|BASH_ENV|SHELL|LD_\\w+|LESS\\w*|GIT_\\w+|EDITOR|VISUAL|BROWSER)"
+_ASSIGNS = r"\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)"
+_SETS = re.compile(
+    rf"(?<![\w$]){_RUNS}(?:\[[^\]]*\])?{_ASSIGNS}|(?:\+\+|--)\s*{_RUNS}\b|\{{{_RUNS}\}}[<>]"
+    rf"|\(\([\s\S]*\$\{{?\w+\}}?{_ASSIGNS}|\$\{{!(?!\w+\[[@*]\]\}})|@P\}}"
 )
 
 
@@ -199,9 +212,13 @@ def readers() -> Mapping[str, Reader]:
     return found
 
 
-def proved(engine: Engine) -> bool:
+def proved(engine: Engine, text: str) -> bool:
     """Return whether everything that a text would run is known to only read."""
-    if engine.unproved or any(engine.book.known(name) for name, _, _ in engine.defined):
+    if (
+        engine.unproved
+        or _SETS.search(text) is not None
+        or any(engine.book.known(name) for name, _, _ in engine.defined)
+    ):
         return False
     started = _started(engine.calls)
     return all(_reads(engine, call, started) and _keeps_settings(call.environment) for call in engine.calls)
@@ -302,6 +319,8 @@ def _names_nothing(name: str, words: list[str]) -> bool:
     if name not in _NAMING and not (name == "printf" and words[:1] and words[0].startswith("-v")):
         return True
     if not all(map(known, words)):
+        return False
+    if any(map(_ATTACHED.match, words)) or (name in _DECLARING and any(map(_REFERS.match, words))):
         return False
     names = (words[0][2:], *words[1:2]) if name == "printf" else words
     found = (_NAME.match(word) for word in names)
