@@ -60,7 +60,7 @@ class Options:
     def has(self, *names: str) -> bool:
         """Return whether one of the options is given; a long one may be abbreviated as getopt allows."""
         for given, _ in self.given:
-            if given in names or (given[:2] == "--" and given[1:] in names):
+            if given in names or (given[:2] == "--" != given[1:3] and given[1:] in names):
                 return True
             if (
                 len(given) >= _SHORTEST_ABBREVIATION
