@@ -234,12 +234,16 @@ def _runs_others(engine: Engine) -> bool:
 
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    texts: dict[str, str | None] = {}  # a command may run one script many times, and each time it is the same
+
     def read(path: str) -> str | None:
-        try:
-            text = read_file(path)
-        except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
-            return None
-        return None if text is None or len(text) > MAX_SCRIPT else without_marks(text)
+        if path not in texts:
+            try:
+                text = read_file(path)
+            except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
+                text = None
+            texts[path] = None if text is None or len(text) > MAX_SCRIPT else without_marks(text)
+        return texts[path]
 
     return read
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from haltline.shell.syntax import Script, Substitution
 
 MAX_WRAPPERS = 24
-MAX_STEPS = 12_000
+MAX_STEPS = 8_000
 MAX_RECURSION = 3  # turns of a function or script that runs itself with other words each time
 SCANNED_IN_A_STEP = 32  # characters
 MAX_WORDS = 2048

@@ -32,6 +32,7 @@ _NUMBERED = re.compile(r"-\d+\Z")
 
 def prefix(engine: Engine, call: Call) -> Flow | None:
     """Judge what a wrapper runs: the rest of its words, an option's text, or both."""
+    engine.charge(1)
     spec = engine.book.wrappers[call.program]
     mode = spec.get("mode", "words")
     return _MODES[mode](engine, call, call.program, spec)
