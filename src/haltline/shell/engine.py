@@ -233,7 +233,7 @@ class Engine:
                     else:
                         texts.append(flow.text)
         environment.uncertain = uncertain
-        if last == 0:
+        if all(connector in ("|", "|&") for connector, _ in items[1:]):  # one pipeline: its last command's
             return flow
         return Flow("".join(texts) if texts is not None else None, taints)
 
@@ -385,7 +385,7 @@ class Engine:
         if part.direction:
             self.taints = taints
             path = f"/dev/fd/{63 + len(self.files)}"
-            self.files[path] = Flow(flow.text, flow.taints) if part.direction == "<" else Flow()
+            self.files[path] = Flow(flow.text, flow.taints, flow.source) if part.direction == "<" else Flow()
             return path
         self.taints = taints | (flow.taints & (NETWORK | SECRET | SYSTEM_DATA))
         if flow.text is not None:

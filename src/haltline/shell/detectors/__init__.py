@@ -74,10 +74,10 @@ _BY_FUNCTION = {
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd "
         "usql pgcli "
         "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto "
-        "snow mysqlsh vsql dolt isql fbsql cypher-shell surreal"
+        "snow mysqlsh vsql dolt isql fbsql cypher-shell surreal pscale sqlplus"
     ),
-    "databases:document": "mongosh mongo",
-    "databases:redis": "redis-cli valkey-cli keydb-cli",
+    "stores:document": "mongosh mongo arangosh",
+    "stores:redis": "redis-cli valkey-cli keydb-cli",
     "credentials:reads": (
         "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk "
         "gawk sed cut sort "

@@ -45,6 +45,8 @@ _CLICKHOUSE = Grammar(
 _BQ = Grammar(
     "-q -n --project_id --location --format --dataset_id --max_rows --destination_table --parameter --label"
 )
+_PSCALE = Grammar("--org --query --role --dbname --keyspace --config --service-token --service-token-id --format")
+_SQLPLUS = Grammar("-m -r -c", joined=True)
 _STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
 _STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
 _POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
@@ -76,7 +78,7 @@ def client(engine: Engine, call: Call) -> Flow | None:
         own_file(engine, call, options.words[0])
     for text in texts:
         sql.judge(engine, call, text)
-    files = options.all_values(*_FILE_OPTIONS) if name != "wrangler" else options.all_values("--file")
+    files = _files(name, options)
     if call.stdin is not None and not _STANDARD_INPUT.isdisjoint(files):
         _input(engine, call, call.stdin)
     for path in files:
@@ -87,18 +89,32 @@ def client(engine: Engine, call: Call) -> Flow | None:
     return Flow(None, PIPED)
 
 
+def _files(name: str, options: Options) -> list[str]:
+    """Return the files of statements in a client's words."""
+    if name in ("wrangler", "pscale"):
+        return options.all_values("--file")
+    if name == "sqlplus":
+        return [word[1:] for word in options.words if word[:1] == "@" and len(word) > 1]
+    return options.all_values(*_FILE_OPTIONS)
+
+
 def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:
     """Return the statements in a client's words."""
     if name in _POSTGRES:
         return options.all_values("-c", "--command")
     if name in _MYSQL_NAMES:
         return options.all_values("-e", "--execute", "--sql")
+    if name == "pscale" and options.words[:1] not in (["sql"], ["shell"]):
+        return []
     texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
     if embedded and name != "influx":
         texts.extend(options.words[1:])
     elif name in _STATEMENT_WORDS:
         texts.extend(word for word in options.words if " " in word)
     return texts
+
+
+_GRAMMARS = {"bq": _BQ, "pscale": _PSCALE, "sqlplus": _SQLPLUS}
 
 
 def _grammar(name: str, *, embedded: bool) -> Grammar:
@@ -108,8 +124,8 @@ def _grammar(name: str, *, embedded: bool) -> Grammar:
         return _PSQL
     if name in _MYSQL_NAMES:
         return _MYSQL
-    if name == "bq":
-        return _BQ
+    if name in _GRAMMARS:
+        return _GRAMMARS[name]
     return _CLICKHOUSE if name.startswith("clickhouse") else _CLIENT
 
 
@@ -138,70 +154,3 @@ def _input(engine: Engine, call: Call, stdin: Flow) -> None:
     if stdin.source and _NAMED_LOSS.search(stdin.source):
         engine.report("databases.script", call, stdin.source)
     engine.unknown("code", "SQL that flows in", call)
-
-
-_DOCUMENT_LOSS = re.compile(
-    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|dropRole|dropAllRolesFromDatabase"
-    r"|shutdownServer|removeShard|revokeRolesFromUser)\s*\("
-    r"|\.(?:deleteMany|remove|updateMany|findAndModify)\s*\(\s*(?:\{\s*\}|\))"
-    r"|(?:runCommand|adminCommand)\s*\(\s*\{\s*[\"']?(?:drop\w*|shutdown)\b|\bdropDatabase\s*:"
-)
-
-
-_DOCUMENT = Grammar("--eval -u -p --host --port --username --password --authenticationDatabase -f --file")
-
-
-def document(engine: Engine, call: Call) -> Flow | None:
-    """Judge the JavaScript that a MongoDB shell is given."""
-    options = parse(call.argv, _DOCUMENT)
-    texts = options.all_values("--eval")
-    if not texts and call.stdin is not None and call.stdin.text is not None:
-        texts = [call.stdin.text]
-    for text in texts:
-        if _DOCUMENT_LOSS.search(text):
-            engine.report("databases.document-loss", call, text[:120])
-    engine.effect("execute", "mongosh", call)
-    return Flow(None, PIPED)
-
-
-_REDIS = Grammar(
-    "-h -p -a -n -u -r -i -d -s --user --pass --pattern --count --rdb -x --cacert --cert --key --sni --eval"
-)
-_REDIS_LOSS = frozenset({"flushall", "flushdb", "shutdown", "swapdb", "replicaof", "slaveof", "failover"})
-_REDIS_PAIRS = frozenset(
-    {
-        ("config", "set"),
-        ("script", "flush"),
-        ("function", "flush"),
-        ("cluster", "reset"),
-        ("cluster", "flushslots"),
-        ("cluster", "forget"),
-        ("module", "load"),
-        ("module", "unload"),
-        ("debug", "segfault"),
-        ("acl", "deluser"),
-        ("acl", "setuser"),
-    }
-)
-_REDIS_SCRIPT = re.compile(r"flush(?:all|db)|\bkeys\b.*\b(?:del|unlink)\b", re.DOTALL)
-
-
-def redis(engine: Engine, call: Call) -> Flow | None:
-    """Judge the command that a Redis client is given."""
-    options = parse(call.argv, _REDIS, first_word_ends=True)
-    words = [word.lower() for word in call.argv[options.index :]]
-    if not words and call.stdin is not None and call.stdin.text is not None:
-        for line in call.stdin.text.splitlines()[:500]:
-            first = line.split()[:1]
-            if first and first[0].lower() in _REDIS_LOSS:
-                engine.report("databases.drop", call, line)
-    engine.effect("execute" if words else "read", " ".join(words[:1]) or None, call)
-    if not words:
-        return Flow(None, PIPED)
-    if words[0] in _REDIS_LOSS or tuple(words[:2]) in _REDIS_PAIRS:
-        engine.report("databases.drop", call, " ".join(words[:2]))
-    elif words[0] in ("eval", "evalsha", "fcall") and _REDIS_SCRIPT.search(" ".join(words[1:2])):
-        engine.report("databases.drop", call, words[0])
-    elif words[0] in ("del", "unlink") and (call.appended or any("*" in word for word in words)):
-        engine.report("databases.delete-all", call, " ".join(words))
-    return Flow(None, PIPED)

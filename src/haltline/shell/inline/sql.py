@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.inline import grammar
+from haltline.shell.inline import grammar, sql_dynamic
 from haltline.shell.inline.sql_conditions import top_level, unfiltered
 from haltline.shell.inline.sql_statements import Statement, statements
 from haltline.shell.scanner import LimitReached
@@ -45,6 +45,7 @@ _DROPPED = word_set(
 _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
 _VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
 _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
+_LOGS = word_set("MASTER BINARY REPLICA SLAVE RECYCLEBIN DBA_RECYCLEBIN")
 _NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
 _POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
 _NOISE = word_set(
@@ -60,7 +61,7 @@ _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
     r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
-    r"|flush|shutdown|prepare|cmdshell|sys_e|load_file|pg_|lo_|\\|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
+    r"|flush|shutdown|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -107,7 +108,7 @@ def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | 
 class _Reader:
     """Judges the statements of one text in order."""
 
-    __slots__ = ("call", "depth", "dialect", "engine", "questions", "temporary", "text")
+    __slots__ = ("call", "depth", "dialect", "engine", "questions", "temporary", "text", "variables")
 
     def __init__(self, engine: Engine, call: Call, text: str, dialect: str | None, depth: int) -> None:
         self.engine = engine
@@ -117,6 +118,7 @@ class _Reader:
         self.depth = depth
         self.questions = 0
         self.temporary: set[str] = set()
+        self.variables: dict[str, sql_dynamic.Text] = {}
 
     def judge(self, statement: Statement) -> None:
         """Judge one statement, and the statements that stand in it."""
@@ -126,6 +128,7 @@ class _Reader:
             return
         self.creates(words)
         self.nested(words)
+        self.dynamic(words)
         if words[0] == "CREATE" and any(word in _BODIES for word in words[1:6]):
             self.engine.effect("write", None, self.call)
             return
@@ -175,21 +178,17 @@ class _Reader:
         return plain in self.temporary or plain.startswith(("#", "@", "PG_TEMP.", "TEMP."))
 
     def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
-        """Judge the literals that are run as statements: blocks, `EXECUTE 'text'`, `EXEC ('text')`."""
+        """Judge the literals that are run as statements, such as the block of `DO`."""
         waiting = 0
         for index, word in enumerate(words):
-            if word in ("EXECUTE", "EXEC", "IMMEDIATE", "SP_EXECUTESQL") or (
-                word in ("FROM", "AS") and words[0] == "PREPARE"
-            ):
+            if word == "AS" and words[0] == "PREPARE":
                 waiting = 8
             elif word == "DO" and index == 0:
                 waiting = 4
             elif word in ("AS", "RETURNS") and words[0] == "CREATE":
                 waiting = 0
             elif waiting and word[:1] == "'":
-                if self.depth >= MAX_DEPTH:
-                    raise LimitReached(f"more than {MAX_DEPTH} texts of SQL inside one another")
-                judge(self.engine, self.call, word[1:], self.depth + 1, self.dialect)
+                self.inside(word[1:])
             elif waiting:
                 waiting -= 1
         for index, word in enumerate(words):
@@ -199,6 +198,25 @@ class _Reader:
                 )
                 if words[index + 1 : index + 2]:
                     self.engine.run_text(words[index + 1][1:], self.call.inner([], "sql"))
+
+    def dynamic(self, words: list[str]) -> None:
+        """Judge text that a statement puts together and runs; what stays open nobody has read."""
+        if words[0] == "CREATE" and any(word in _BODIES for word in words[1:6]):
+            return
+        sql_dynamic.assigned(words, self.variables)
+        text = sql_dynamic.executed(words, self.variables, within=self.depth > 0 or "BEGIN" in words)
+        if text is None:
+            return
+        if text.value.strip():
+            self.inside(text.value)
+        if not text.whole:
+            self.engine.report("databases.dynamic", self.call, " ".join(text.value.split())[:120])
+
+    def inside(self, text: str) -> None:
+        """Judge SQL that this text runs."""
+        if self.depth >= MAX_DEPTH:
+            raise LimitReached(f"more than {MAX_DEPTH} texts of SQL inside one another")
+        judge(self.engine, self.call, text, self.depth + 1, self.dialect)
 
     def server_file(self, words: list[str], word: str) -> None:
         """Judge files of the server that a statement reads or writes."""
@@ -277,6 +295,10 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each k
         return "grant" if "ALL" in words or first == "REVOKE" or _POWERS.intersection(words) else None
     if first in ("FLUSHALL", "FLUSHDB", "SHUTDOWN"):
         return "drop"
+    if first in ("RESET", "PURGE") and words[1:2] and words[1] in _LOGS:
+        return "drop"
+    if first == "SET" and words[1:2] == ["PASSWORD"]:
+        return "grant"
     if first == "CREATE":
         if words[1:4] == ["OR", "REPLACE", "TABLE"]:
             return "drop"
