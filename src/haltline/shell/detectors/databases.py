@@ -45,7 +45,9 @@ _CLICKHOUSE = Grammar(
 _BQ = Grammar(
     "-q -n --project_id --location --format --dataset_id --max_rows --destination_table --parameter --label"
 )
-_PSCALE = Grammar("--org --query --role --dbname --keyspace --config --service-token --service-token-id --format")
+_PSCALE = Grammar(
+    "--org --query --role --dbname --keyspace --config --service-token --service-token-id --format"
+)
 _SQLPLUS = Grammar("-m -r -c", joined=True)
 _STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
 _STANDARD_INPUT = frozenset({"-", "/dev/stdin"})

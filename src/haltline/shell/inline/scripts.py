@@ -68,7 +68,7 @@ def javascript(engine: Engine, call: Call, code: str) -> None:
 
 
 def members(code: str) -> str:
-    """Return JavaScript in which a member that a literal names is written as one: `x["a" + "b"]` as `x.ab`."""
+    """Return JavaScript in which a member that a literal names is a name: `x["a" + "b"]` as `x.ab`."""
     return _BRACKETED.sub(_member, code)
 
 

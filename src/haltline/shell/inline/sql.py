@@ -45,7 +45,12 @@ _DROPPED = word_set(
 _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
 _VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
 _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
-_LOGS = word_set("MASTER BINARY REPLICA SLAVE RECYCLEBIN DBA_RECYCLEBIN")
+_SETTLED = {
+    "FLUSHALL": "drop", "FLUSHDB": "drop", "SHUTDOWN": "drop", "RESET MASTER": "drop", "RESET BINARY": "drop",
+    "RESET REPLICA": "drop", "RESET SLAVE": "drop", "PURGE BINARY": "drop", "PURGE MASTER": "drop",
+    "PURGE RECYCLEBIN": "drop", "PURGE DBA_RECYCLEBIN": "drop", "PURGE TABLE": "drop",
+    "SET PASSWORD": "grant", "INSERT OVERWRITE": "update-all",
+}  # fmt: skip
 _NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
 _POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
 _NOISE = word_set(
@@ -61,7 +66,8 @@ _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
     r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
-    r"|flush|shutdown|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
+    r"|flush|shutdown|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\"
+    r"|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -177,7 +183,7 @@ class _Reader:
         plain = _plain(name)
         return plain in self.temporary or plain.startswith(("#", "@", "PG_TEMP.", "TEMP."))
 
-    def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
+    def nested(self, words: list[str]) -> None:
         """Judge the literals that are run as statements, such as the block of `DO`."""
         waiting = 0
         for index, word in enumerate(words):
@@ -293,19 +299,11 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each k
         return "delete-all" if _merge_deletes(words) else None
     if first in ("GRANT", "REVOKE"):
         return "grant" if "ALL" in words or first == "REVOKE" or _POWERS.intersection(words) else None
-    if first in ("FLUSHALL", "FLUSHDB", "SHUTDOWN"):
-        return "drop"
-    if first in ("RESET", "PURGE") and words[1:2] and words[1] in _LOGS:
-        return "drop"
-    if first == "SET" and words[1:2] == ["PASSWORD"]:
-        return "grant"
     if first == "CREATE":
         if words[1:4] == ["OR", "REPLACE", "TABLE"]:
             return "drop"
         return "grant" if words[1:2] in (["USER"], ["ROLE"]) and _POWERS.intersection(words) else None
-    if first == "INSERT" and words[1:2] == ["OVERWRITE"]:
-        return "update-all"
-    return None
+    return _SETTLED.get(first) or _SETTLED.get(" ".join(words[:2]))
 
 
 def _altered(words: list[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""SQL that a statement puts together and runs: `EXECUTE 'drop ta' || 'ble x'`, `EXEC(@sql)`, `PREPARE s FROM @q`.
+"""SQL that a statement puts together and runs: `EXECUTE 'drop ta' || 'ble x'`, `EXEC(@sql)`.
 
 Literals, their concatenation, `CONCAT`, `FORMAT` and variables that the same text sets are followed. What is
 left open is said to be so: text that nobody can read before it runs.
@@ -147,8 +147,8 @@ def executed(words: list[str], variables: Mapping[str, Text], *, within: bool) -
     Args:
         words: the statement.
         variables: the texts that are known by a name.
-        within: the statement stands in a block, where `EXECUTE name` runs the text of a variable; elsewhere it
-            runs a prepared statement or a stored procedure.
+        within: the statement stands in a block, where `EXECUTE name` runs the text of a variable;
+            elsewhere it runs a prepared statement or a stored procedure.
     """
     for index, word in enumerate(words):
         following = words[index + 1 : index + 2]
@@ -162,7 +162,7 @@ def executed(words: list[str], variables: Mapping[str, Text], *, within: bool) -
             continue
         if following[0] == "SP_EXECUTESQL" or "SP_EXECUTESQL" in words[index : index + 4]:
             continue
-        runs_text = following[0] in ("(", "IMMEDIATE") or following[0][:1] == "'" or following[0] in ("N", "E")
+        runs_text = following[0] in ("(", "IMMEDIATE", "N", "E") or following[0][:1] == "'"
         if runs_text or (within and word == "EXECUTE"):
             return _Pieces(words, index + 1, variables).expression()
     return None
