@@ -76,6 +76,9 @@ _BY_FUNCTION = {
         "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto "
         "snow mysqlsh vsql dolt isql fbsql cypher-shell surreal pscale sqlplus"
     ),
+    "databases:console": (
+        "heroku wp drush manage.py django-admin rails artisan fly neonctl railway gcloud supabase"
+    ),
     "stores:document": "mongosh mongo arangosh",
     "stores:redis": "redis-cli valkey-cli keydb-cli",
     "credentials:reads": (
@@ -145,6 +148,7 @@ TRIGGERS = {
     "detectors.builtins:unset": r"HALTLINE_|\$\(|`",
     "detectors.builtins:arithmetic": r"\$\(|`",
     "detectors.builtins:make_temporary": "(?!)",
+    "detectors.databases:console": r"psql|\bdb|sql|\bcs\b|connect|pg\b",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
     "detectors.writers:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout|bundle",
     "detectors.interpreters:project": "(?!)",

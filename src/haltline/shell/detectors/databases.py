@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.inline import sql
+from haltline.shell.inline.clients import NAMED_LOSS
 from haltline.shell.marks import known
 from haltline.shell.options import Grammar, Options, parse
 
@@ -91,6 +92,40 @@ def client(engine: Engine, call: Call) -> Flow | None:
     return Flow(None, PIPED)
 
 
+# Commands that hand what they are given to the database of an application: the words that open it.
+_CONSOLES = {
+    "heroku": frozenset({"pg:psql"}),
+    "wp": frozenset({"db"}),
+    "drush": frozenset({"sql-query", "sql:query", "sqlq", "sql-cli", "sql:cli", "sqlc"}),
+    "manage.py": frozenset({"dbshell"}),
+    "django-admin": frozenset({"dbshell"}),
+    "rails": frozenset({"dbconsole", "db"}),
+    "artisan": frozenset({"db"}),
+    "fly": frozenset({"postgres", "pg", "mpg"}),
+    "neonctl": frozenset({"psql", "connection-string", "cs"}),
+    "railway": frozenset({"connect"}),
+    "gcloud": frozenset({"sql"}),
+    "supabase": frozenset({"db"}),
+}
+_CONSOLE = Grammar(
+    "-a -r -c -p --app --remote --command --credential --project --database --config --query -q"
+)
+
+
+def console(engine: Engine, call: Call) -> None:
+    """Judge the SQL that an application's or a platform's own command passes on to a database."""
+    options = parse(call.argv, _CONSOLE)
+    at = next((i for i, word in enumerate(options.words) if word in _CONSOLES[call.program]), None)
+    if at is None:
+        return
+    rest = options.words[at + 1 :]
+    texts = options.all_values("-c", "--command", "-q", "--query")
+    for text in [*texts, *(word for word in rest if " " in word)]:
+        sql.judge(engine, call, text)
+    if not texts and call.stdin is not None:
+        _input(engine, call, call.stdin)
+
+
 def _files(name: str, options: Options) -> list[str]:
     """Return the files of statements in a client's words."""
     if name in ("wrangler", "pscale"):
@@ -135,7 +170,7 @@ def _file(engine: Engine, call: Call, path: str, flow: Flow) -> None:
     if flow.text is not None and known(path):
         sql.judge(engine, call, flow.text)
         return
-    if _NAMED_LOSS.search(path):
+    if NAMED_LOSS.search(path):
         engine.report("databases.script", call, path)
     engine.unknown("script", path, call)
 
@@ -144,15 +179,12 @@ _READING = re.compile(
     r"\s*(?:select|explain|pragma\s+\w+\s*(?:;|\Z)|\.(?:schema|tables|indexes|dump|headers|mode))\b",
     re.IGNORECASE,
 )
-_NAMED_LOSS = re.compile(
-    r"(?:^|[^a-z])(?:drop|truncate|wipe|purge|reset|destroy|delete|nuke)[^/]*\.sql", re.IGNORECASE
-)
 
 
 def _input(engine: Engine, call: Call, stdin: Flow) -> None:
     if stdin.text is not None:
         sql.judge(engine, call, stdin.text)
         return
-    if stdin.source and _NAMED_LOSS.search(stdin.source):
+    if stdin.source and NAMED_LOSS.search(stdin.source):
         engine.report("databases.script", call, stdin.source)
     engine.unknown("code", "SQL that flows in", call)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from haltline.shell.call import PIPED, Flow
+from haltline.shell.inline.clients import NAMED_LOSS
 from haltline.shell.inline.scripts import members
 from haltline.shell.marks import known
 from haltline.shell.options import Grammar, parse
@@ -21,9 +22,10 @@ _LOST = (
 _LATER = r"\s*(?:\?\.)?\s*(?:\.\s*(?:call|apply|bind)\s*)?\("
 _DOCUMENT_LOSS = re.compile(
     rf"\.\s*(?:{_LOST}){_LATER}"
-    r"|\.(?:deleteMany|remove|updateMany|findAndModify)\s*\(\s*(?:\{\s*\}|\))|\.truncate\s*\(\s*\)"
+    r"|\.(?:deleteMany|remove|updateMany|findAndModify)\s*\(\s*(?:\{\s*\}|\))|\.update\s*\(\s*\{\s*\}\s*,|\.truncate\s*\(\s*\)"
     r"|(?:runCommand|adminCommand)\s*\(\s*\{\s*[\"']?(?:drop\w*|shutdown)\b|\bdropDatabase\s*:"
 )
+_SERVER = re.compile(r"\brs\.(?:remove|stepDown|reconfig|freeze)\s*\(|\.(?:killOp|fsyncLock)\s*\(")
 _CHOSEN = re.compile(r"(?<=[\w)\]])\[\s*(?![\d'\"`\s])([^\]\n]{1,200})\]\s*\(")
 _DOCUMENT = Grammar(
     "--eval -u -p --host --port --username --password --authenticationDatabase -f --file "
@@ -42,6 +44,11 @@ def document(engine: Engine, call: Call) -> Flow | None:
         code = members(text)
         if _DOCUMENT_LOSS.search(code) or _CHOSEN.search(code):
             engine.report("databases.document-loss", call, text[:120])
+        elif _SERVER.search(code):
+            engine.report("databases.server", call, text[:120])
+    for path in (*options.words, *options.all_values("-f", "--file", "--javascript.execute")):
+        if NAMED_LOSS.search(path):
+            engine.report("databases.script", call, path)
     engine.effect("execute", "mongosh", call)
     return Flow(None, PIPED)
 
@@ -54,13 +61,18 @@ _REDIS_PAIRS = frozenset(
     {
         ("config", "set"),
         ("script", "flush"),
+        ("script", "kill"),
+        ("function", "delete"),
+        ("function", "restore"),
+        ("client", "kill"),
+        ("cluster", "failover"),
+        ("cluster", "delslots"),
         ("function", "flush"),
         ("cluster", "reset"),
         ("cluster", "flushslots"),
         ("cluster", "forget"),
         ("module", "load"),
         ("module", "unload"),
-        ("debug", "segfault"),
         ("acl", "deluser"),
         ("acl", "setuser"),
     }
@@ -89,6 +101,8 @@ def redis(engine: Engine, call: Call) -> Flow | None:
         return Flow(None, PIPED)
     if words[0] in _REDIS_LOSS or tuple(words[:2]) in _REDIS_PAIRS:
         engine.report("databases.drop", call, " ".join(words[:2]))
+    elif words[0] == "debug" and words[1:2] not in (["object"], ["help"]):
+        engine.report("databases.server", call, " ".join(words[:2]))
     elif words[0] == "eval":
         _script(engine, call, Flow(" ".join(words[1:2])), "eval")
     elif words[0] in ("del", "unlink") and (call.appended or any("*" in word for word in words)):

@@ -45,7 +45,13 @@ _DROPPED = word_set(
 _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
 _VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
 _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
+_LOSING_CALLS = {
+    "PG_DROP_REPLICATION_SLOT": "drop", "LO_UNLINK": "drop", "DROP_CHUNKS": "drop",
+    "PG_TERMINATE_BACKEND": "server", "PG_ROTATE_LOGFILE": "server", "PG_PROMOTE": "server",
+}  # fmt: skip
 _SETTLED = {
+    "SYSTEM SHUTDOWN": "server", "SYSTEM KILL": "server", "SET GLOBAL": "server",
+    "SYSTEM STOP": "server", "SYSTEM DROP": "server",
     "FLUSHALL": "drop", "FLUSHDB": "drop", "SHUTDOWN": "drop", "RESET MASTER": "drop", "RESET BINARY": "drop",
     "RESET REPLICA": "drop", "RESET SLAVE": "drop", "PURGE BINARY": "drop", "PURGE MASTER": "drop",
     "PURGE RECYCLEBIN": "drop", "PURGE DBA_RECYCLEBIN": "drop", "PURGE TABLE": "drop",
@@ -66,7 +72,7 @@ _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
     r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
-    r"|flush|shutdown|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\"
+    r"|flush|shutdown|detach|set\s+global|system\s|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\"
     r"|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -149,14 +155,20 @@ class _Reader:
                     continue
                 self.engine.report("databases." + finding, self.call, _named(part, targets))
         for word in words:
-            if word in _SERVER_PROGRAM:
-                self.engine.report("interpreters.server-program", self.call, word.lower())
-            elif word in _SERVER_FILE:
-                self.server_file(words, word)
+            self.called(words, word)
         if not found:
             self.doubtful(statement)
             reads = words[0] in _READS or (words[0] == "WITH" and not _VERBS.intersection(words))
             self.engine.effect("read" if reads else "write", None, self.call)
+
+    def called(self, words: list[str], word: str) -> None:
+        """Judge a function of the server that a statement names."""
+        if word in _LOSING_CALLS:
+            self.engine.report("databases." + _LOSING_CALLS[word], self.call, word.lower())
+        elif word in _SERVER_PROGRAM:
+            self.engine.report("interpreters.server-program", self.call, word.lower())
+        elif word in _SERVER_FILE:
+            self.server_file(words, word)
 
     def doubtful(self, statement: Statement) -> None:
         """Ask the grammar about a statement that the words alone do not settle."""
@@ -213,6 +225,7 @@ class _Reader:
         text = sql_dynamic.executed(words, self.variables, within=self.depth > 0 or "BEGIN" in words)
         if text is None:
             return
+        self.engine.charge(1 + len(text.value) // 64)
         if text.value.strip():
             self.inside(text.value)
         if not text.whole:
@@ -303,10 +316,16 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each k
         if words[1:4] == ["OR", "REPLACE", "TABLE"]:
             return "drop"
         return "grant" if words[1:2] in (["USER"], ["ROLE"]) and _POWERS.intersection(words) else None
+    if first == "DETACH" and "PERMANENTLY" in words:
+        return "drop"
     return _SETTLED.get(first) or _SETTLED.get(" ".join(words[:2]))
 
 
 def _altered(words: list[str]) -> str | None:
+    if words[1:2] == ["SYSTEM"]:
+        return "server"
+    if words[-4:] == ["DISABLE", "ROW", "LEVEL", "SECURITY"]:
+        return "grant"
     if words[1:2] in (["USER"], ["ROLE"], ["SERVER"], ["LOGIN"]) and _POWERS.intersection(words):
         return "grant"
     last = max((index for index, word in enumerate(words) if word == "WHERE"), default=-1)

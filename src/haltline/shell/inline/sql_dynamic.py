@@ -21,6 +21,7 @@ NAME = "some_name"
 """What stands for a name or value that a function quotes: it cannot become anything else."""
 
 MAX_PIECES = 256
+MAX_TEXT = 1024  # characters of a computed text; a variable may be joined with itself again and again
 
 _QUOTES = word_set("QUOTE_IDENT QUOTE_LITERAL QUOTE_NULLABLE QUOTENAME QUOTE")
 _JOINS = word_set("CONCAT CONCAT_WS")
@@ -59,7 +60,7 @@ class _Pieces:
                 break
             self.pieces += 1
             if self.pieces > MAX_PIECES:
-                return Text(value, whole=False)
+                return _cut(value, whole=False)
             self.at += 1
             if word in ("|", "+", "&", "N", "E", "IMMEDIATE"):
                 continue
@@ -69,7 +70,7 @@ class _Pieces:
             piece = self.piece(word)
             value += piece.value
             whole = whole and piece.whole
-        return Text(value, whole)
+        return _cut(value, whole=whole)
 
     def piece(self, word: str) -> Text:
         """Return the text of one piece, of which the first word is read."""
@@ -95,7 +96,7 @@ class _Pieces:
             return Text(NAME, whole=True)
         if name in _JOINS:
             joint = arguments.pop(0).value if name == "CONCAT_WS" else ""
-            return Text(joint.join(a.value for a in arguments), all(a.whole for a in arguments))
+            return _cut(joint.join(a.value for a in arguments), whole=all(a.whole for a in arguments))
         if name == "FORMAT":
             return _filled(arguments)
         return Text(" ", whole=False)
@@ -106,6 +107,11 @@ class _Pieces:
         while self.at < len(self.words) and depth:
             depth += {"(": 1, ")": -1}.get(self.words[self.at], 0)
             self.at += 1
+
+
+def _cut(value: str, *, whole: bool) -> Text:
+    """Return a text of at most `MAX_TEXT` characters; what is left out is not known."""
+    return Text(value[:MAX_TEXT], whole and len(value) <= MAX_TEXT)
 
 
 def _filled(arguments: list[Text]) -> Text:
@@ -124,7 +130,7 @@ def _filled(arguments: list[Text]) -> Text:
         return argument.value if argument.whole and argument.value.isidentifier() else NAME
 
     value = _HOLE.sub(fill, template.value)
-    return Text(value, whole)
+    return _cut(value, whole=whole)
 
 
 def assigned(words: list[str], variables: dict[str, Text]) -> None:
@@ -133,7 +139,7 @@ def assigned(words: list[str], variables: dict[str, Text]) -> None:
         if word != "=":
             continue
         colon = words[index - 1 : index] == [":"]
-        names = words[max(0, index - 4) : index - colon]
+        names = words[max(0, index - 6) : index - colon]
         if colon or (words[0] in ("SET", "DECLARE", "SELECT") and any(name[:1] == "@" for name in names)):
             text = _Pieces(words, index + 1, variables).expression()
             marked = [name for name in names if name[:1] == "@"] or names[-2:]
