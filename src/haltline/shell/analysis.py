@@ -225,7 +225,7 @@ _HARMLESS_SETTING = re.compile(
 
 def _runs_others(engine: Engine) -> bool:
     """Whether programs may be others than their names say: `./ls` is whatever somebody put there."""
-    if engine.elsewhere:
+    if engine.unproved:
         return True
     if any(not _HARMLESS_SETTING.match(name) for call in engine.calls for name, _ in call.settings):
         return True

@@ -56,7 +56,6 @@ class Engine:
         "defined",
         "depth",
         "effects",
-        "elsewhere",
         "error",
         "files",
         "home",
@@ -67,6 +66,7 @@ class Engine:
         "steps",
         "taints",
         "unknowns",
+        "unproved",
         "verdicts",
     )
 
@@ -87,7 +87,7 @@ class Engine:
         self.defined: list[tuple[str, Script, Call]] = []
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
-        self.elsewhere = False
+        self.unproved = False  # more may happen than the effects tell
         self.error: str | None = None
         self.steps = 0
         self.read = 0
@@ -234,7 +234,7 @@ class Engine:
                     else:
                         texts.append(flow.text)
         environment.uncertain = uncertain
-        if last == 0:
+        if all(connector in ("|", "|&") for connector, _ in items[1:]):  # one pipeline: its last command's
             return flow
         return Flow("".join(texts) if texts is not None else None, taints)
 
@@ -396,7 +396,7 @@ class Engine:
         if part.direction:
             self.taints = taints
             path = f"/dev/fd/{63 + len(self.files)}"
-            self.files[path] = Flow(flow.text, flow.taints) if part.direction == "<" else Flow()
+            self.files[path] = Flow(flow.text, flow.taints, flow.source) if part.direction == "<" else Flow()
             return path
         self.taints = taints | (flow.taints & (NETWORK | SECRET | SYSTEM_DATA))
         if flow.text is not None:

@@ -80,6 +80,9 @@ NOT_KNOWN_TO_ONLY_READ = [
     ".tables\n.shell ls",
     "call purge",
     "copy t to program 'x'",
+    "select 5--1 into outfile '/x'",
+    "select 1 --\ninto x",
+    "select ''' ' ''' ; drop table t; select ''' ' '''",
 ]
 
 

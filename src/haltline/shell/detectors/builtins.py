@@ -14,7 +14,7 @@ from haltline.shell.detectors.selfprotect import OWN_PROCESS
 from haltline.shell.environment import TEMPORARY
 from haltline.shell.judging.settings import judge_setting
 from haltline.shell.judging.simple import assign
-from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known, undecided
 from haltline.shell.options import PLAIN, Grammar, Options, parse
 from haltline.shell.paths import entered
 from haltline.shell.syntax import Simple
@@ -197,7 +197,7 @@ def evaluate(engine: Engine, call: Call) -> Flow:
     text = " ".join(call.argv[1:])
     if call.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    if not known(text) and not text.strip(UNKNOWN + PRESENT + " "):
+    if undecided(text):
         if call.appended or not _FEEDING.isdisjoint(call.via):
             engine.report("interpreters.pipe-to-shell", call, "eval")
         engine.unknown("code", "eval of text that the command line does not decide", call)
@@ -216,6 +216,8 @@ def source(engine: Engine, call: Call) -> Flow:
         engine.report("interpreters.network-code", call)
     if flow.text is not None:
         return engine.run_file(flow.text, call.argv[1], call.inner([], call.argv[0]), call.environment)
+    if flow.taints & SECRET:
+        call.environment.credentials = True
     engine.unknown("script", call.argv[1], call)
     return Flow(None, flow.taints)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, PIPED, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.marks import UNKNOWN, known, undecided
 from haltline.shell.options import Grammar, parse
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def shell(engine: Engine, call: Call) -> Flow:
 
 def _shell_code(engine: Engine, call: Call, rest: list[str]) -> Flow:
     text = rest[0]
-    if not text.strip(UNKNOWN + PRESENT + " "):
+    if not text.strip() or undecided(text):
         if call.appended:
             engine.report("interpreters.pipe-to-shell", call, call.argv[0])
         engine.unknown("code", "shell text that the command line does not decide", call)

@@ -6,9 +6,9 @@ import re
 
 from haltline.shell.vocabulary import word_set
 
-# Literals and comments, in the way that all dialects read them; whatever one of them reads otherwise is refused.
+# Literals and comments as all dialects read them; what one of them reads otherwise is refused.
 _APART = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--(?:\s[^\n]*)?(?:\n|\Z)|/\*(?!!).*?\*/", re.DOTALL
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--(?:[ \t][^\n]*)?(?=\n|\Z)|/\*(?!!).*?\*/", re.DOTALL
 )
 _DOUBTFUL = re.compile(r"[\\$#]|/\*|--|'")
 _TRIPLE = re.compile("'''|\"\"\"")  # BigQuery has strings in three quotes
@@ -21,7 +21,8 @@ _ANALYSED = re.compile(r"\banaly[sz]e\b")
 _PRAGMA = re.compile(r"pragma\s+(?:\w+\.)?(\w+)\s*(\(\s*\S*?\s*\))?\Z")
 _ASKS_THE_CLIENT = re.compile(
     r"\\(?:d[a-zA-Z]*\+?|l\+?|z|conninfo|encoding|timing|x|\?|h)(?:[ \t]+[\w.*\"?]+)?"
-    r"|\.(?:tables|schema|fullschema|indexes|indices|databases|dbinfo|show|headers?|mode|width|help)(?:[ \t]+[\w.*%]+)*"
+    r"|\.(?:tables|schema|fullschema|indexes|indices|databases|dbinfo|show|headers?|mode|width|help)"
+    r"(?:[ \t]+[\w.*%]+)*"
 )
 
 _BEGINS = word_set("select with values table show describe desc explain pragma use help")
@@ -114,11 +115,13 @@ _ALLOWED_BEFORE_A_BRACKET = _KEYWORDS | _FUNCTIONS
 def only_reads(text: str) -> bool:
     """Return whether every statement of a text is known to only read.
 
-    A call of a function that is not on the list is not (`lo_unlink`, `setval` and anybody's own change things), nor
+    A call of a function that is not on the list is none (`lo_unlink` and anybody's own change things), nor
     is what one dialect may read otherwise than another: backslashes, `$`-quotes, executable comments.
     """
     if _asks_the_client(text):
         return True
+    if _TRIPLE.search(text) is not None:
+        return False
     plain = _APART.sub(_emptied, text.removesuffix("\\G")).lower()
     if _DOUBTFUL.search(plain.replace("''", "")):
         return False
@@ -149,11 +152,7 @@ def _statement_reads(statement: str) -> bool:
         explained = _EXPLAIN.match(statement)
         if _ANALYSED.search(statement) is None:
             return True
-        rest = (
-            statement[explained.end() :]
-            if explained is not None
-            else statement.removeprefix("explain").lstrip()
-        )
+        rest = statement[explained.end() :] if explained is not None else statement.removeprefix("explain")
         return _statement_reads(_ANALYSED.sub("", rest, count=1).lstrip())
     if first[0] in ("show", "describe", "desc", "use", "help"):
         return "(" not in statement

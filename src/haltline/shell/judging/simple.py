@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from haltline.shell import expand
-from haltline.shell.call import NETWORK, Call, Flow
+from haltline.shell.call import NETWORK, REST_OF_SCHEDULE, SCHEDULE, Call, Flow
 from haltline.shell.judging.redirection import redirect
 from haltline.shell.judging.settings import judge_setting
 
@@ -89,6 +89,8 @@ def run_argv(engine: Engine, node: Simple, argv: list[str], call: Call) -> Flow:
         truncates = not argv or (argv[0] in _TRUNCATES and len(argv) == 1)
         for output in outputs:
             output.text, output.taints = flow.text, flow.taints
+            if flow.source in (SCHEDULE, REST_OF_SCHEDULE):
+                output.source = flow.source
         if truncates or flow.text == "" or (argv[0] in ("cat", "cp") and "/dev/null" in argv):
             truncations(engine, node, call)
         return Flow(None, 0)
