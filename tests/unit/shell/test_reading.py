@@ -495,7 +495,6 @@ psql -c 'show all'
 psql -c 'with x as (select 1) select * from x'
 psql -c 'select pg_sleep(1)'
 psql -c "select 'drop table x'"
-psql -c 'select substring(a from 1 for 3) from t'
 psql -c 'select max(a) from t where exists (select 1 from u); select now()'
 sqlite3 a.db .tables
 sqlite3 a.db '.schema t'
@@ -514,7 +513,7 @@ psql -L log -c 'select 1'
 psql -v x=1 -c 'select 1'
 psql -c 'explain analyze delete from t where id=1'
 psql -c 'explain (analyze, buffers) select f(1)'
-psql -c 'EXPLAIN ANALYSE select 1'
+psql -c 'EXPLAIN ANALYSE insert into t values (1)'
 psql -c 'select 1 into x'
 psql -c 'select * from t for update'
 psql -c 'select * from t for no key update'
@@ -582,7 +581,7 @@ mysql -e 'select /*! 1 into outfile "x" */ 2'
 mysql --tee=x -e 'select 1'
 mysql --pager=./x -e 'select 1'
 mysql --init-command='delete from t' -e 'select 1'
-mysql -e 'explain analyze select 1'
+mysql -e 'explain analyze delete from t'
 duckdb a.db "copy t to 'x'"
 redis-cli
 redis-cli set a b
