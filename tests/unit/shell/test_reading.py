@@ -416,6 +416,7 @@ git check-ignore -v a
 git count-objects -v
 git --version
 PAGER=cat git log
+GIT_PAGER=cat git log
 """
 GIT_DOES_MORE = """
 git --exec-path=x status

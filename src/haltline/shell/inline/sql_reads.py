@@ -13,7 +13,7 @@ _APART = re.compile(
 _DOUBTFUL = re.compile(r"[\\$#]|/\*|--|'")
 _TRIPLE = re.compile("'''|\"\"\"")  # BigQuery has strings in three quotes
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
-_CALLED = re.compile(r"([a-z0-9_.]+|[\"\])])\s*\(")
+_CALLED = re.compile(r"((?<![a-z0-9_.])[a-z0-9_.]++|[\"\])])\s*+\(")
 _EXPLAIN = re.compile(
     r"explain(?:\s*\([^()]*\)|\s+query\s+plan|\s+(?:verbose|extended|format\s*=\s*\w+))*\s+"
 )

@@ -26,7 +26,7 @@ _AWK_CALLS = word_set(
     "match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper strftime systime mktime "
     "patsplit strtonum compl lshift rshift xor typeof isarray delete else do exit"
 )
-_AWK_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_AWK_CALLED = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\(")
 _AWK_REFUSED = re.compile(r"[>@]|(?<!\|)\|(?:\|\|)*(?!\|)|\bgetline\b|\bfunction\b|\bfunc\b|\\[\r\n]")
 
 
