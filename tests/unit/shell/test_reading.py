@@ -77,6 +77,9 @@ bash -lc 'cat a'
 watch -n 1 ls
 which git
 f() { ls; }; f
+python3 -c "print(open('x').read())"
+python3 -c "import sys; print(sys.argv, len(open('x', 'rb').read()))" x
+python3 -c "for line in open('x', encoding='utf-8'): print(line.strip())"
 echo $((1 + 2))
 for ((i = 0; i < 3; i++)); do echo $i; done
 for k in "${!a[@]}"; do echo "$k"; done
@@ -247,6 +250,22 @@ $x
 ./ls
 python -c "open('x', mode=m)"
 python -c "import foo; foo.go(); open('x')"
+python3 -c "open('x', 'a')"
+python3 -c "open('x', *m)"
+python3 -c "open('x', **m)"
+python3 -c "open('x', opener=f)"
+python3 -c "o = open; o('x', 'w')"
+python3 -c "open('x').__class__"
+python3 -c "[print, open][1]('x', 'w')"
+python3 -c "import json; open('x')"
+python3 -c "import os as sys; open('x'); sys.argv"
+python3 -c "list(map(open, ['x']))"
+python3 -c "print(open('x'), file=open('y', 'w'))"
+python3 -c "open('x'); exec('1')"
+python3 -c "sorted(open('x'), key=exec)"
+python3 -c "open('x'); __builtins__"
+python3 -c "print(open=1, file=open('x')) ; [0 for open in []]"
+python3 -W ignore -c "open('x')"
 python3 x.py
 python3 -m json.tool a
 node -e 'x()'
@@ -415,6 +434,7 @@ git rev-list --count HEAD
 git check-ignore -v a
 git count-objects -v
 git --version
+git --exec-path
 PAGER=cat git log
 GIT_PAGER=cat git log
 """

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
     from haltline.shell.environment import Environment
 
+_PYTHONS = frozenset({"python", "pypy"})
 _SEDS = frozenset({"sed", "gsed"})
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 _FINDS = frozenset({"find", "gfind"})
@@ -290,6 +291,10 @@ def _listed(engine: Engine, name: str, words: list[str], call: Call, started: se
         return awk_reads(given.words, given.options)
     if name in _SEDS:
         return sed_reads(given.words, given.options)
+    if name in _PYTHONS:
+        from haltline.shell.reading.python import python_reads  # noqa: PLC0415  loaded only where it is needed
+
+        return python_reads(given.options)
     return _names_nothing(name, words)
 
 
