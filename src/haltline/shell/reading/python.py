@@ -17,15 +17,16 @@ _PLAIN = (
     ast.Module, ast.Expr, ast.Assign, ast.Name, ast.Load, ast.Store, ast.Constant, ast.List, ast.Tuple,
     ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension,
     ast.Subscript, ast.Slice, ast.BinOp, ast.operator, ast.UnaryOp, ast.unaryop, ast.BoolOp, ast.boolop,
-    ast.Compare, ast.cmpop, ast.IfExp, ast.If, ast.For, ast.With, ast.withitem, ast.JoinedStr, ast.FormattedValue, ast.keyword, ast.Pass,
+    ast.Compare, ast.cmpop, ast.IfExp, ast.If, ast.For, ast.With,
+    ast.withitem, ast.JoinedStr, ast.FormattedValue, ast.keyword, ast.Pass, ast.alias,
 )  # fmt: skip
 _FUNCTIONS = word_set(
     "print len open sorted reversed sum min max abs round str int float bool repr list dict set tuple range "
     "enumerate zip any all ord chr hex bin"
 )
 _METHODS = word_set(
-    "read readline readlines split rsplit splitlines strip lstrip rstrip lower upper title startswith endswith "
-    "join count find index get items keys values append add isdigit isalpha encode decode zfill ljust "
+    "read readline readlines split rsplit splitlines strip lstrip rstrip lower upper title startswith "
+    "endswith join count find index get items keys values append add isdigit isalpha encode decode zfill ljust "
     "rjust"
 )
 _OPENED_WITH = word_set("encoding errors newline buffering")
