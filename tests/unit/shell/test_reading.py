@@ -705,6 +705,11 @@ az rest show
 heroku run list
 vercel deploy ls
 railway up status
+railway -s list up
+fly -a status deploy
+docker -c ps start x
+kubectl -n get create ns x
+helm -n list upgrade x y
 fly deploy status
 doctl compute droplet delete list
 terraform plan -out=x

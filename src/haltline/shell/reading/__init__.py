@@ -20,7 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haltline.shell.marks import known
-from haltline.shell.options import parse
+from haltline.shell.options import Options
 from haltline.shell.reading.scripts import awk_reads, sed_reads
 from haltline.shell.vocabulary import word_set
 
@@ -285,7 +285,7 @@ def _listed(engine: Engine, name: str, words: list[str], call: Call, started: se
     if call.appended and (reader.options is not None or reader.most is not None):
         return False
     given = reader.given(words)
-    if given is None or not reader.allows(given.words) or not _subcommand_reads(engine, name, words):
+    if given is None or not reader.allows(given.words) or not _subcommand_reads(engine, name, given):
         return False
     if name in _AWKS:
         return awk_reads(given.words, given.options)
@@ -298,12 +298,13 @@ def _listed(engine: Engine, name: str, words: list[str], call: Call, started: se
     return _names_nothing(name, words)
 
 
-def _subcommand_reads(engine: Engine, name: str, words: list[str]) -> bool:
+def _subcommand_reads(engine: Engine, name: str, given: Given) -> bool:
     """Return whether a program that reads with some of its subcommands or options is given one of those."""
     program = engine.book.program(name)
     if program is None or not program.readers or program.reads:
         return True
-    options = parse([name, *words], program.grammar)
+    options = Options()  # by the list of options: `railway -s list up` names a service and goes up
+    options.words, options.given = given.words, given.options
     return any(reader.holds(options, frozenset()) >= 0 for reader in program.readers)
 
 

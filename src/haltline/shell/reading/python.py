@@ -21,13 +21,13 @@ _PLAIN = (
     ast.withitem, ast.JoinedStr, ast.FormattedValue, ast.keyword, ast.Pass, ast.alias,
 )  # fmt: skip
 _FUNCTIONS = word_set(
-    "print len open sorted reversed sum min max abs round str int float bool repr list dict set tuple range "
-    "enumerate zip any all ord chr hex bin"
+    "print len open sorted reversed sum min max abs round str int float bool repr list dict set tuple "
+    "range enumerate zip any all ord chr hex bin"
 )
 _METHODS = word_set(
     "read readline readlines split rsplit splitlines strip lstrip rstrip lower upper title startswith "
-    "endswith join count find index get items keys values append add isdigit isalpha encode decode zfill ljust "
-    "rjust"
+    "endswith join count find index get items keys values append add isdigit isalpha encode decode "
+    "zfill ljust rjust"
 )
 _OPENED_WITH = word_set("encoding errors newline buffering")
 _READING = frozenset({"r", "rb", "rt"})
