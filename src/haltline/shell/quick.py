@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from haltline.shell.book import Book
 
 _WORD = r"[A-Za-z0-9_./:,@%+*?^\]\[=-]"
-_QUOTED = r"'[^'\n\0-\x08]*+'|\"[^\"\\$`\n\0-\x08]*+\""
+_APART = r"\n\0-\x08\u202a-\u202e\u2066-\u2069"  # what the whole analysis looks at, quoted or not
+_QUOTED = rf"'[^'{_APART}]*+'|\"[^\"\\$`{_APART}]*+\""
 _SILENCE = r"(?:2>&1|2>/dev/null|>/dev/null)(?=[ |&;]|\Z)"
 _PLAIN = re.compile(rf"{_WORD}++(?: ++{_WORD}++)*+ *\Z")
 # Possessive throughout: a character belongs to one alternative only, so that no text is tried twice.

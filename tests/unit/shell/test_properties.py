@@ -220,6 +220,7 @@ def test_a_verdict_names_the_place_of_what_it_is_about(command: str) -> None:
 
 
 @given(TEXTS)
+@example("echo '\u202a'")
 @settings(max_examples=400, deadline=None)
 def test_the_short_way_says_nothing_only_where_the_whole_analysis_says_nothing(text: str) -> None:
     if plain_words(text, built_in()) != []:
