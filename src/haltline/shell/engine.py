@@ -38,6 +38,7 @@ MAX_TEXT = 4 * MAX_LENGTH
 Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str, Call]
 Effect = tuple[str, str | None, bool, bool, bool, str | None, str | None, Call]
 
+_INIT_SCRIPT = re.compile(r"/+(?:usr/local/)?etc/(?:init\.d|rc\.d(?:/init\.d)?)/+[^/]+\Z")
 _BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -321,6 +322,8 @@ class Engine:
             self.collect(call)
         slash = name.rfind("/")
         base = name[slash + 1 :] if slash >= 0 else name
+        if slash > 0 and "/etc/" in name and _INIT_SCRIPT.match(name):
+            return self.dispatch(call.inner(["service", base, *argv[1:]], name))
         program = self.book.program(base)
         if program is None:
             if self.book.own is not None:
@@ -330,12 +333,20 @@ class Engine:
 
     def apply_own(self, own: OwnRules, name: str, call: Call) -> None:
         """Report what users' rules say of a command; the built-in rules are asked as well, whatever it is."""
+        name = own.spoken_of(name) or name
         other = own.same.get(name)
         if other is not None:
             self.dispatch(call.inner([other, *call.argv[1:]], name))
         program = own.programs.get(name)
         if program is not None:
             apply_rules(self, program, call)
+
+    def own_script(self, path: str, arguments: list[str], call: Call) -> None:
+        """Report what users' rules say of a script or module that an interpreter runs, by its base name."""
+        own = self.book.own
+        name = own.spoken_of(path.rpartition("/")[2]) if own is not None else None
+        if own is not None and name is not None:
+            self.apply_own(own, name, call.inner([name, *arguments], call.argv[0]))
 
     def run_program(self, program: Program, call: Call) -> Flow:
         """Judge a command of a known program by its detectors and rules."""

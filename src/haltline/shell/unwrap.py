@@ -12,6 +12,7 @@ from haltline.shell.call import BUILD_PRODUCTS, PIPED, SECRET, Flow
 from haltline.shell.detectors.builtins import which
 from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
+from haltline.shell.judging.settings import judge_setting
 from haltline.shell.marks import HOME, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.scanner import ansi_c
@@ -84,7 +85,7 @@ def _start(
         while index < len(argv) and (_SETTING.match(argv[index]) or argv[index] == "-"):
             setting, _, value = argv[index].partition("=")
             call.settings.append((setting, value))
-            own_setting(engine, call, setting, value)
+            judge_setting(engine, call, setting, value)
             index += 1
     if "keyword" in spec and argv[index : index + 1] == [spec["keyword"]]:
         index += 1
@@ -295,7 +296,7 @@ def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -
     options = parse(call.argv, Grammar(spec["global"]), first_word_ends=True)
     if call.argv[options.index : options.index + 1] == ["compose"]:
         compose = call.inner(["docker-compose", *call.argv[options.index + 1 :]], name)
-        return _words(engine, compose, "docker-compose", engine.book.wrappers["docker-compose"])
+        return engine.dispatch(compose)
     given = parse(call.argv, grammar(name, spec))
     flow = _words(engine, _on_the_host(call, given), name, spec)
     if "run" in call.argv[1:4] and not given.has(*_REACHES_OUT):

@@ -164,6 +164,6 @@ TRIGGERS = {
         r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
         r"|\.config/|\.oci|\.fly/|auth\.json|\.m2/|kaggle|huggingf|snowsql|gradle\.p|secrets?[./]|\.pulumi"
         r"|client_secret|adminsdk|admin\.conf|k3s\.yaml|wireguard|terraformrc|databricks|dev\.vars"
-        r"|haltline/|password-store|\.env|\.railway|mylogin"
+        r"|haltline/|tfstate|password-store|\.env|\.railway|mylogin"
     ),
 }

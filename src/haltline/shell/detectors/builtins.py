@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from haltline.shell import expand, scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
-from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
-from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
+from haltline.shell.detectors.selfprotect import OWN_PROCESS
+from haltline.shell.environment import TEMPORARY
+from haltline.shell.judging.settings import judge_setting
 from haltline.shell.judging.simple import assign
 from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known, undecided
 from haltline.shell.options import PLAIN, Grammar, Options, parse
@@ -239,11 +240,7 @@ def declare(engine: Engine, call: Call) -> Flow:
             continue
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
-            own_setting(engine, call, name, value)
-            if name.rstrip("+") == "PATH":
-                engine.elsewhere = True
-            if value and name in RUN_BY_NAME:
-                engine.run_text(value, call.inner([], name), Environment())
+            judge_setting(engine, call, name.rstrip("+"), value)
     engine.effect("read", None, call)
     return Flow("", 0)
 

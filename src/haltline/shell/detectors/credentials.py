@@ -35,6 +35,7 @@ _FILE = re.compile(
     r"|\.kaggle/kaggle\.json\Z|(?:\.cache/)?\.?huggingface/token\Z|\.snowsql/config\Z"
     r"|\.railway/config\.json\Z"
     r"|\.gradle/gradle\.properties\Z|\.streamlit/secrets\.toml\Z|\.pulumi/credentials\.json\Z"
+    r"|[\w.-]*\.tfstate(?:\.backup)?\Z"
     r"|\.cargo/credentials(?:\.toml)?\Z|\.terraform\.d/credentials\.tfrc\.json\Z|\.gem/credentials\Z"
     r"|(?:etc/)?(?:shadow|gshadow|master\.passwd)\Z|(?:kubeconfig|credentials\.json"
     r"|service[-_]?[aA]ccount[\w-]*\.json|client_secret[\w.-]*\.json|[\w-]*firebase-adminsdk[\w-]*\.json)\Z"

@@ -113,6 +113,8 @@ def subcommand(engine: Engine, call: Call, rest: list[str]) -> Flow | None:
             ):
                 engine.report("git.transport", call, f"{setting}={value}")
     if program is None:
+        if engine.book.own is not None:
+            engine.apply_own(engine.book.own, own.argv[0], own)
         engine.unknown("subcommand", "git " + display(name), call)
         return None
     return engine.run_program(program, own)

@@ -65,6 +65,7 @@ def _shell_code(engine: Engine, call: Call, rest: list[str]) -> Flow:
 
 
 def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
+    engine.own_script(rest[0], rest[1:], call)
     flow = engine.file_flow(rest[0], call)
     if flow.taints & NETWORK:
         engine.report("interpreters.network-code", call)
@@ -202,6 +203,8 @@ def _module(engine: Engine, call: Call, name: str, module: str) -> Flow | None:
     """`python -m pip …` is `pip …`."""
     at = call.argv.index(module) if module in call.argv else None
     known_module = engine.book.program(module)
+    if at is not None:
+        engine.own_script(module.removesuffix(".__main__"), call.argv[at + 1 :], call)
     if at is None or known_module is None or name not in ("python", "pypy"):
         engine.effect("execute", module, call)
         return None
@@ -213,6 +216,7 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     flow = engine.file_flow(path, call)
     if flow.taints & NETWORK or path.startswith(("http://", "https://")):
         engine.report("interpreters.network-code", call)
+    engine.own_script(path, rest[1:], call)
     base = path.rpartition("/")[2]
     known_script = engine.book.program(base)
     if known_script is not None and (known_script.has_rules or known_script.detectors):

@@ -109,8 +109,6 @@ def haltline(engine: Engine, call: Call) -> Flow | None:
     """Judge `haltline …`."""
     options = parse(call.argv, _HALTLINE, first_word_ends=True)
     words = [word for word in call.argv[options.index :] if not word.startswith("-")]
-    for setting, value in call.settings:
-        own_setting(engine, call, setting, value)
     if not words or "--help" in call.argv:
         engine.effect("read", "haltline", call)
         return Flow(None, 0)
