@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from haltline.shell.syntax import Script, Substitution
 
 MAX_WRAPPERS = 24
-MAX_STEPS = 12_000
+MAX_STEPS = 8_000
 MAX_RECURSION = 3  # turns of a function or script that runs itself with other words each time
 SCANNED_IN_A_STEP = 32  # characters
 MAX_WORDS = 2048
@@ -56,7 +56,6 @@ class Engine:
         "defined",
         "depth",
         "effects",
-        "elsewhere",
         "error",
         "files",
         "home",
@@ -67,6 +66,7 @@ class Engine:
         "steps",
         "taints",
         "unknowns",
+        "unproved",
         "verdicts",
     )
 
@@ -87,7 +87,7 @@ class Engine:
         self.defined: list[tuple[str, Script, Call]] = []
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
-        self.elsewhere = False
+        self.unproved = False  # more may happen than the effects tell
         self.error: str | None = None
         self.steps = 0
         self.read = 0

@@ -9,6 +9,7 @@ from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.inline import sql
 from haltline.shell.inline.clients import NAMED_LOSS
+from haltline.shell.inline.sql_reads import only_reads
 from haltline.shell.marks import known
 from haltline.shell.options import Grammar, Options, parse
 
@@ -52,12 +53,26 @@ _PSCALE = Grammar(
 _SQLCMD = Grammar("-S -U -P -d -Q -q -i -o -v -h -s -w -l -t -a -H -K -m -G -f -y -Y -c -V -M -D -C")
 _SQLPLUS = Grammar("-m -r -c", joined=True)
 _STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
+_CHANGES_NOTHING = {
+    "sqlite3": ("-readonly", "-safe"),
+    "sqlite": ("-readonly",),
+    "duckdb": ("-readonly", "-safe"),
+    "bq": ("--dry_run",),
+}
+_OUTPUT = {  # options that name a file which the client writes
+    "psql": ("-o", "--output", "-L", "--log-file"),
+    "usql": ("-o", "--out"),
+    "mysql": ("--tee",),
+    "mariadb": ("--tee",),
+    "sqlcmd": ("-o",),
+}
 _STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
 _POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
 _MYSQL_NAMES = frozenset({"mysql", "mariadb", "mycli", "mysqlsh"})
 _JOINED = frozenset({"sqlite3", "sqlite", "duckdb", "influx"})
 _MYSQL = Grammar(
-    "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file --init-command"
+    "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file "
+    "--init-command --tee"
 )
 _SQLITE = Grammar(
     "-cmd -init -execute -database -host -port -username -password -separator -nullvalue -newline "
@@ -75,7 +90,10 @@ def client(engine: Engine, call: Call) -> Flow | None:
         argv = [word for word in argv if word[:2] != "-p"]
     options = parse(argv, _grammar(name, embedded=embedded))
     texts = _texts(name, options, embedded=embedded)
-    if options.has("-readonly", "-safe", "--dry_run"):
+    for path in options.all_values(*_OUTPUT.get(name, ())):
+        engine.effect("write", path, call)
+    if options.has(*_CHANGES_NOTHING.get(name, ())) and not any(text.lstrip()[:1] == "." for text in texts):
+        engine.unproved |= not all(map(only_reads, texts))
         engine.effect("read", None, call)
         return Flow(None, PIPED)
     if embedded and options.words and not all(_READING.match(text) for text in texts):
@@ -141,7 +159,7 @@ def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:
     if name in _POSTGRES:
         return options.all_values("-c", "--command")
     if name in _MYSQL_NAMES:
-        return options.all_values("-e", "--execute", "--sql")
+        return options.all_values("-e", "--execute", "--sql", "--init-command")
     if name == "pscale" and options.words[:1] not in (["sql"], ["shell"]):
         return []
     texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")

@@ -102,6 +102,7 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
 
 
 MAX_SCRIPT = 32 * 1024  # a longer file is as unknown as one that cannot be read
+_STEPS_OF_A_CODE = 6  # a text of code costs about as much as this many commands, however short it is
 _MAX_INLINE = {"inline.python:judge": 16 * 1024}  # parsing and walking a tree costs more than reading text
 
 _CODE = {
@@ -195,6 +196,7 @@ def _judge_inline(engine: Engine, call: Call, reference: str, code: str) -> None
 
 
 def _judge(engine: Engine, call: Call, reference: str, code: str) -> None:
+    engine.charge(_STEPS_OF_A_CODE)
     module, _, function = reference.partition(":")
     getattr(import_module("haltline.shell." + module), function)(engine, call, code)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.inline import grammar, sql_dynamic
+from haltline.shell.inline import grammar, sql_dynamic, sql_reads
 from haltline.shell.inline.sql_conditions import top_level, unfiltered
 from haltline.shell.inline.sql_statements import Statement, statements
 from haltline.shell.scanner import LimitReached
@@ -85,6 +85,8 @@ def dialect_of(call: Call) -> str | None:
 
 def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
     """Report what the SQL in a text would destroy or change, and the shell commands that it holds."""
+    if engine.collecting and depth == 0 and not sql_reads.only_reads(text):
+        engine.unproved = True
     if _MATTERS.search(text) is None:
         engine.effect(
             "read"

@@ -20,7 +20,7 @@ _EXPANDED_BY_NAME = word_set("PS0 PS1 PS2 PS4 BASH_ENV ENV PROMPT_COMMAND")
 def judge_setting(engine: Engine, call: Call, name: str, value: str) -> None:
     """Judge a variable that is set for one command or from here on, however it is set."""
     if name == "PATH":
-        engine.elsewhere = True
+        engine.unproved = True
     if name.startswith("HALTLINE_"):
         from haltline.shell.detectors.selfprotect import own_setting  # noqa: PLC0415  loaded only where it is needed
 
