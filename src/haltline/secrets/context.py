@@ -121,7 +121,8 @@ def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
             continue
         start, end, quoted = span
         value = text[start:end]
-        if is_secret_value(name, value, kind, quoted=quoted) or (
+        alone = quoted or name.startswith("-")  # an option's value is a value, as a quoted one is
+        if is_secret_value(name, value, kind, quoted=alone) or (
             kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted)
         ):
             yield Hit(rule_of_kind(kind), Tier.CONTEXT, start, end, value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from haltline.secrets.arguments import argument_phrases
 from haltline.secrets.context import DUMMY_PASSWORDS, is_secret_value, positions, stands_for_a_secret
 from haltline.secrets.model import Hit, Tier
 from haltline.secrets.patterns import compiled
@@ -95,18 +96,19 @@ PHRASES = (
 )
 
 
-def find_phrases(text: str, lowered: str) -> Iterator[Hit]:
+def find_phrases(text: str, lowered: str, words: list[str]) -> Iterator[Hit]:
     """Yield the secrets that stand in such phrases.
 
     Args:
         text: what to search.
         lowered: the same in lower case, of the same length.
+        words: its words, as blanks divide them.
     """
-    for phrase in PHRASES:
-        if phrase.needle in lowered:
-            for match in compiled(phrase.expression).finditer(text):
-                if not stands_for_a_secret(match[1]) and match[1].lower() not in DUMMY_PASSWORDS:
-                    yield Hit(phrase.rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
+    likely = [(phrase.expression, phrase.rule) for phrase in PHRASES if phrase.needle in lowered]
+    for expression, rule in (*likely, *argument_phrases(text, words)):
+        for match in compiled(expression).finditer(text):
+            if not stands_for_a_secret(match[1]) and match[1].lower() not in DUMMY_PASSWORDS:
+                yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
     if "@" in text:
         yield from _in_addresses(text)
     if "basic " in lowered:

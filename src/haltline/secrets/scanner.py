@@ -72,7 +72,7 @@ def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
         hits.extend(_split_hits(text, begun))
     lowered = lower(text)
     hits.extend(find_in_context(text, lowered))
-    hits.extend(find_phrases(text, lowered))
+    hits.extend(find_phrases(text, lowered, words.words))
     if known is not None:
         hits.extend(known.find(text))
     hits.extend(_decoded_hits(words, known, Budget(len(text)), MAXIMUM_LAYERS))

@@ -162,6 +162,8 @@ def _direct(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> F
     own = engine.book.own is not None and bool(rest) and engine.book.own.speak_of(rest[0])
     if not own and (program is None or not (program.has_rules or program.detectors)):
         return None
+    if program is None:  # known to a user's rules alone: what the program does by itself stays an effect
+        engine.effect("execute", name, call)
     return engine.dispatch(call.inner(rest, name))
 
 

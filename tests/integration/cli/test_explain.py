@@ -109,6 +109,24 @@ def test_no_secret_is_shown(call: Call, more: tuple[str, ...]) -> None:
     assert "secret:github-pat:" in shown
 
 
+@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "redis-cli -a {} flushall",
+        "docker login -p {}",
+        "rm -rf / --token {}",
+        "sudo foo --api-key {} && rm -rf /",
+    ],
+)
+def test_no_password_among_the_words_is_shown(call: Call, command: str, more: tuple[str, ...]) -> None:
+    password = "hunter" + "2pw"
+
+    result = call("explain", command.format(password), *more)
+
+    assert password not in result.out + result.err
+
+
 def test_marks_stand_under_what_they_mark_where_a_secret_was_masked(call: Call) -> None:
     lines = call("explain", f"T={TOKEN}; rm -rf ~; ls").out.splitlines()
     at = next(number for number, line in enumerate(lines) if "^" in line)

@@ -50,6 +50,7 @@ _BQ = Grammar(
 _PSCALE = Grammar(
     "--org --query --role --dbname --keyspace --config --service-token --service-token-id --format"
 )
+_SQLCMD = Grammar("-S -U -P -d -Q -q -i -o -v -h -s -w -l -t -a -H -K -m -G -f -y -Y -c -V -M -D -C")
 _SQLPLUS = Grammar("-m -r -c", joined=True)
 _STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
 _CHANGES_NOTHING = {
@@ -170,7 +171,7 @@ def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:
     return texts
 
 
-_GRAMMARS = {"bq": _BQ, "pscale": _PSCALE, "sqlplus": _SQLPLUS}
+_GRAMMARS = {"bq": _BQ, "pscale": _PSCALE, "sqlcmd": _SQLCMD, "sqlplus": _SQLPLUS}
 
 
 def _grammar(name: str, *, embedded: bool) -> Grammar:
