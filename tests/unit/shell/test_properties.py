@@ -198,10 +198,11 @@ def test_wrappers_inside_one_another_change_nothing(
 
 @pytest.mark.parametrize("program", ["echo {}", "grep -rn {} src", "git commit -m {}", "git log --grep {}"])
 def test_what_a_program_takes_for_data_is_never_judged(program: str) -> None:
+    apart = "\n\u202e"  # direction marks are asked about in data too: the text does not read as it runs
     different = [
         command
         for command in DENIED + ASKED
-        if "\n" not in command and classify(program.format(shlex.quote(command))) is not None
+        if set(apart).isdisjoint(command) and classify(program.format(shlex.quote(command))) is not None
     ]
 
     assert different == []
