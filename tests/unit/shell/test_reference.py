@@ -35,6 +35,8 @@ DENY = [
     "kubectl delete pvc --all --all-namespaces",
     'a=(x / y); rm -rf "${a[@]:1}"',
     'a=(echo rm); "${a[-1]}" -rf /',
+    "sqlite3 -readonly x '.shell rm -rf /'",
+    "sqlite3 -readonly x <<E\nselect 1;\n.shell rm -rf /\nE",
     "wsl -e rm -rf /",
     "wsl rm -rf /",
     "sudo -s 'rm -rf /'",

@@ -66,6 +66,7 @@ _OUTPUT = {  # options that name a file which the client writes
     "mariadb": ("--tee",),
     "sqlcmd": ("-o",),
 }
+_DOTTED = re.compile(r"^\s*\.", re.MULTILINE)  # commands of the client itself, which no option holds back
 _STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
 _POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
 _MYSQL_NAMES = frozenset({"mysql", "mariadb", "mycli", "mysqlsh"})
@@ -92,7 +93,8 @@ def client(engine: Engine, call: Call) -> Flow | None:
     texts = _texts(name, options, embedded=embedded)
     for path in options.all_values(*_OUTPUT.get(name, ())):
         engine.effect("write", path, call)
-    if options.has(*_CHANGES_NOTHING.get(name, ())) and not any(text.lstrip()[:1] == "." for text in texts):
+    given = [*texts, call.stdin.text or ""] if call.stdin is not None else texts
+    if options.has(*_CHANGES_NOTHING.get(name, ())) and not any(map(_DOTTED.search, given)):
         engine.unproved |= call.stdin is not None or not all(map(only_reads, texts))
         engine.effect("read", None, call)
         return Flow(None, PIPED)
