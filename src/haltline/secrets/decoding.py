@@ -108,7 +108,7 @@ def _interspersed(words: LongWords) -> Iterator[Layer]:
             visible = compiled(_INVISIBLE).sub("", match[0])
             if len(visible) < len(match[0]):
                 yield Layer(*match.span(), visible, "invisible")
-    if is_spaced_out(text) and len(text) < _SPACED_OUT * words.count:
+    if is_spaced_out(text) and len(text) < _SPACED_OUT * len(words.words):
         for match in compiled(_SPACED).finditer(text):
             yield Layer(*match.span(), re.sub(r"[ \t]", "", match[0]), "spaced")
 

@@ -49,25 +49,6 @@ PHRASES = (
     ),
     Phrase("ssws ", r"(?i:ssws)[ \t]{1,4}([A-Za-z0-9._~+/=\-]{15,2000})", "bearer-token"),
     Phrase(
-        "curl",
-        r"(?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'$]{1,100}:([^\s\"']{3,256})",
-        "basic-password",
-    ),
-    Phrase(
-        " -p",
-        r"(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n|;&]{0,200}?[ \t])?"
-        r"-p[\"']?([^\s\"'$-][^\s\"']{4,128})",
-        "password",
-    ),
-    Phrase(
-        " -p",
-        (
-            r"(?i:sshpass|psexec(?:\.exe)?)[ \t](?:[^\n"
-            r"|;&]{0,200}?[ \t])?-p[ \t]{0,4}[\"']?([^\s\"'$-][^\s\"']{4,128})"
-        ),
-        "password",
-    ),
-    Phrase(
         "login ",
         r"(?i:login|username)[ \t]{1,4}\S{1,100}\s{1,8}(?i:password)[ \t]{1,4}[\"']?([^\s\"']{4,128})",
         "password",

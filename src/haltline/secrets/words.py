@@ -14,16 +14,15 @@ class LongWords:
     Attributes:
         text: the whole text.
         joined: its words of sixteen characters and more, in order, each after one blank.
-        count: how many words it has, of any length.
+        words: all its words, of any length.
     """
 
-    __slots__ = ("_begin", "_end", "_offset", "count", "joined", "text")
+    __slots__ = ("_begin", "_end", "_offset", "joined", "text", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        words = text.split()
-        self.count = len(words)
-        self.joined = " " + " ".join([word for word in words if len(word) >= SHORTEST_TOKEN])
+        self.words = text.split()
+        self.joined = " " + " ".join([word for word in self.words if len(word) >= SHORTEST_TOKEN])
         self._begin = self._end = self._offset = 0
 
     def place(self, position: int) -> int:
