@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _SHORTEST = 3
+_ACRONYM = 4  # NET, HTTP and the like in capitals are words of prose
 _DEEPEST = 3  # commands inside quoted words inside quoted words
 _PIPE = r"[ \t]*+\|(?!\|)[ \t]*+"
 _FIRST_WORD = r"[\w./\\-]++"
-_SENTINEL = "«secret:"
 _WHOLE_TEMPLATE = r"\$?\{\{.*\}\}|\$\{?\w+\}?|<[^<>]*>|%\w+%"
 
-# How a program's name stands between blanks: at the start of a text or list, in a substitution, by its path.
-_BEFORE = ("", '"', "'", "`", "(", "$(", "{", '["', "['", '\\"', "'['", '"$(', "|", ";", "&&")
-_FOLDERS = ("/usr/bin/", "/bin/", "/usr/local/bin/", "/opt/homebrew/bin/", "./")
-_BEHIND = ("", ".exe", '"', "'", '",', "',", '\\",')
+# What precedes a program's name, or encloses it, between two blanks; `_GLUED` finds further names.
+_BEFORE = ("", '"', "'", "`", "(", "$(", '"$(', '\\"', "/usr/bin/", "/usr/local/bin/", "/bin/", "./")
+_AROUND = (('"', '"'), ("'", "'"), ('"', '",'), ("'", "',"), ('["', '",'), ("['", "',"), ("'['", "',"))
+_OPTION = r" --?[A-Za-z]"
+_GLUED = r"(?:[;|&]|[(:=\[]\\?[\"'])([A-Za-z/.][\w./\\-]*+)(?=[ \"'\\])"
 
 
 class _Given(NamedTuple):
@@ -59,31 +60,43 @@ def _rows() -> dict[str, tuple[SecretWord, ...]]:
 
 
 @cache
-def _names() -> tuple[str, ...]:
-    """Return the names to look for in lower case, each once."""
+def _names() -> frozenset[str]:
+    """Return the names to look for, in lower case."""
     readers = (name for reader in SECRET_READERS for name in reader.programs.split())
-    return tuple(dict.fromkeys((*_rows(), *PRINTERS, *readers)))
+    return frozenset((*_rows(), *PRINTERS, *readers))
 
 
 @cache
 def _written_names() -> frozenset[str]:
     """Return the names in every way in which they usually stand between two blanks."""
     cased = {name for row in SECRET_WORDS for name in row.programs.split()}
-    names = cased.union(_names())
-    plain = {before + name + behind for name in names for before in _BEFORE for behind in _BEHIND}
-    return frozenset(plain.union(folder + name for name in names for folder in _FOLDERS))
+    names = cased.union(_names(), (name.upper() for name in _names() if len(name) > _ACRONYM))
+    plain = {before + name + behind for name in names for before in _BEFORE for behind in ("", ".exe")}
+    return frozenset(plain.union(before + name + behind for name in names for before, behind in _AROUND))
 
 
-def find_in_commands(text: str, lowered: str, words: Sequence[str]) -> Iterator[Hit]:
+def may_hold_commands(text: str, words: Sequence[str]) -> bool:
+    """True when a program that takes a secret may be named in a text; quick, for most texts name none.
+
+    Args:
+        text: what to search.
+        words: what stands between its blanks.
+    """
+    if not _written_names().isdisjoint(words):
+        return True
+    # A name where no blank is: in a call or compact JSON, behind `;`, `|` or `&`. Only beside an option.
+    if (" -" not in text or compiled(_OPTION).search(text) is None) and ',"-' not in text:
+        return False
+    return any(program_name(name) in _names() for name in compiled(_GLUED).findall(text))
+
+
+def find_in_commands(text: str, lowered: str) -> Iterator[Hit]:
     """Yield the words of command lines that are secrets.
 
     Args:
         text: what to search.
         lowered: the same in lower case, of the same length.
-        words: what stands between its blanks.
     """
-    if _written_names().isdisjoint(words) and not _may_hide_a_name(text):
-        return
     places = sorted(
         place
         for name in _names()
@@ -94,21 +107,12 @@ def find_in_commands(text: str, lowered: str, words: Sequence[str]) -> Iterator[
     yield from _walk(text, places, 0, len(text), _DEEPEST)
 
 
-def _may_hide_a_name(text: str) -> bool:
-    """True when a program's name may stand where no blank is: in compact JSON, or behind `;`, `|` or `&`."""
-    if '":"' in text or '","-' in text:
-        return True
-    separated = ";" in text or "|" in text or "&" in text
-    return separated and compiled(r"[;|&][A-Za-z/.]").search(text) is not None
-
-
 def secret_items(items: Sequence[str]) -> Iterator[tuple[int, Hit]]:
     """Yield the items of a list that holds the words of one command which are secrets, with their index."""
     words = [Word(0, item, literal=True) for item in items]
     for given in _given(words):
-        if _SENTINEL not in given.value:
-            end = given.start + len(given.value)
-            yield given.word, Hit(given.rule, Tier.CONTEXT, given.start, end, given.value)
+        end = given.start + len(given.value)
+        yield given.word, Hit(given.rule, Tier.CONTEXT, given.start, end, given.value)
 
 
 def may_be_command(items: Sequence[str]) -> bool:

@@ -83,16 +83,18 @@ def find_phrases(text: str, lowered: str) -> Iterator[Hit]:
         text: what to search.
         lowered: the same in lower case, of the same length.
     """
-    for phrase in PHRASES:
-        if phrase.needle in lowered:
-            for match in compiled(phrase.expression).finditer(text):
+    for needle, expression, rule in PHRASES:
+        if needle in lowered:
+            for match in compiled(expression).finditer(text):
                 if not stands_for_a_secret(match[1]) and match[1].lower() not in DUMMY_PASSWORDS:
-                    yield Hit(phrase.rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
+                    yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
     if "@" in text:
         yield from _in_addresses(text)
     if "basic " in lowered:
         yield from _basic(text, lowered)
-    if "pass" in lowered or "secret" in lowered or "token" in lowered:
+    if (" is" in lowered or " was" in lowered) and (
+        "pass" in lowered or "secret" in lowered or "token" in lowered
+    ):
         yield from _spoken(text, lowered)
 
 
@@ -116,8 +118,6 @@ def _basic(text: str, lowered: str) -> Iterator[Hit]:
 
 
 def _spoken(text: str, lowered: str) -> Iterator[Hit]:
-    if " is" not in lowered and " was" not in lowered:
-        return
     for match in compiled(_SPOKEN_QUOTED).finditer(lowered):
         start, end = match.span(1)
         if not stands_for_a_secret(text[start:end]):

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from haltline.secrets.commands import find_in_commands, may_be_command, secret_items
+from haltline.secrets.commands import find_in_commands, may_be_command, may_hold_commands, secret_items
 from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower, rule_of_kind
 from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers, is_spaced_out
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
@@ -52,7 +52,7 @@ def kinds() -> frozenset[str]:
 
 def scan_text(text: str, known: KnownValues | None = None) -> list[Hit]:
     """Return the secrets of one text, in order and without overlaps; sentinels are passed over."""
-    spans = sentinel_spans(text, kinds())
+    spans = sentinel_spans(text, kinds()) if "«" in text else ()
     if not spans:
         return _scan_segment(text, known)
     hits: list[Hit] = []
@@ -74,7 +74,8 @@ def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
     lowered = lower(text)
     hits.extend(find_in_context(text, lowered))
     hits.extend(find_phrases(text, lowered))
-    hits.extend(find_in_commands(text, lowered, words.words))
+    if may_hold_commands(text, words.words):
+        hits.extend(find_in_commands(text, lowered))
     if known is not None:
         hits.extend(known.find(text))
     hits.extend(_decoded_hits(words, known, Budget(len(text)), MAXIMUM_LAYERS))
@@ -380,7 +381,8 @@ def scan(value: Any, *, known: KnownValues | None = None) -> tuple[SecretFinding
         known: secrets that this process holds, to be recognised in any form.
     """
     if isinstance(value, str):
-        return tuple(_finding(hit, (), in_key=False) for hit in scan_text(value, known))
+        hits = scan_text(value, known)
+        return tuple([_finding(hit, (), in_key=False) for hit in hits]) if hits else ()
     walk = _ObjectScan(known)
     walk.visit(value, (), "")
     findings = [_unscanned(_shown(path, known)) for path in walk.unscanned]
