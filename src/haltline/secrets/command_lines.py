@@ -69,7 +69,9 @@ def read_command(text: str, start: int, limit: int) -> CommandLine:
     quote = text[start - 1] if start and text[start - 1] in _QUOTES else ""
     if quote:
         escaped = text[max(0, start - 2)] == "\\"
-        closing = text.find("\\" + quote if escaped else quote, start, min(limit, start + _LONGEST_TEXT))
+        closes = compiled(rf"\\{quote}" if escaped else rf"(?<!\\){quote}")
+        found = closes.search(text, start, min(limit, start + _LONGEST_TEXT))
+        closing = found.start() if found else -1
         if closing >= 0 and compiled(r"[\w.\-]++").fullmatch(text, start, closing):
             behind = closing + escaped + 1
             if text.startswith(",", behind):

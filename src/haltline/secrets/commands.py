@@ -37,7 +37,7 @@ _WHOLE_TEMPLATE = r"\$?\{\{.*\}\}|\$\{?\w+\}?|<[^<>]*>|%\w+%"
 _BEFORE = ("", '"', "'", "`", "(", "$(", '"$(', '\\"', "/usr/bin/", "/usr/local/bin/", "/bin/", "./")
 _AROUND = (('"', '"'), ("'", "'"), ('"', '",'), ("'", "',"), ('["', '",'), ("['", "',"), ("'['", "',"))
 _OPTION = r" --?[A-Za-z]"
-_GLUED = r"(?:[;|&]|[(:=\[]\\?[\"'])([A-Za-z/.][\w./\\-]*+)(?=[ \"'\\])"
+_GLUED = r"(?:[;|&]|\$\(|[(:=\[]\\?[\"'`])([A-Za-z/.][\w./\\-]*+)(?=[ \"'`\\])"
 
 
 class _Given(NamedTuple):
@@ -60,10 +60,24 @@ def _rows() -> dict[str, tuple[SecretWord, ...]]:
 
 
 @cache
+def _readers() -> dict[str, tuple[SecretReader, ...]]:
+    """Return how each program reads secrets from standard input."""
+    readers: dict[str, tuple[SecretReader, ...]] = {}
+    for reader in SECRET_READERS:
+        for name in reader.programs.split():
+            readers[name] = (*readers.get(name, ()), reader)
+    return readers
+
+
+@cache
+def _split(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+@cache
 def _names() -> frozenset[str]:
     """Return the names to look for, in lower case."""
-    readers = (name for reader in SECRET_READERS for name in reader.programs.split())
-    return frozenset((*_rows(), *PRINTERS, *readers))
+    return frozenset((*_rows(), *_readers(), *PRINTERS))
 
 
 @cache
@@ -71,7 +85,9 @@ def _written_names() -> frozenset[str]:
     """Return the names in every way in which they usually stand between two blanks."""
     cased = {name for row in SECRET_WORDS for name in row.programs.split()}
     names = cased.union(_names(), (name.upper() for name in _names() if len(name) > _ACRONYM))
-    plain = {before + name + behind for name in names for before in _BEFORE for behind in ("", ".exe")}
+    plain = {
+        before + name + behind for name in names for before in _BEFORE for behind in ("", ".exe", ".EXE")
+    }
     return frozenset(plain.union(before + name + behind for name in names for before, behind in _AROUND))
 
 
@@ -84,8 +100,10 @@ def may_hold_commands(text: str, words: Sequence[str]) -> bool:
     """
     if not _written_names().isdisjoint(words):
         return True
-    # A name where no blank is: in a call or compact JSON, behind `;`, `|` or `&`. Only beside an option.
-    if (" -" not in text or compiled(_OPTION).search(text) is None) and ',"-' not in text:
+    # A name where no blank is: in a call or compact JSON, behind `;`, `|` or `&`. Looked for in one line, or
+    # beside an option: code has no end of calls.
+    option = (" -" in text and compiled(_OPTION).search(text) is not None) or ',"-' in text
+    if "\n" in text and not option:
         return False
     return any(program_name(name) in _names() for name in compiled(_GLUED).findall(text))
 
@@ -153,23 +171,28 @@ def _given(words: Sequence[Word]) -> Iterator[_Given]:
     `curl -o zip -u …` still belongs to curl, and no word is read more than twice.
     """
     rows = _rows()
-    names = [program_name(word.value) for word in words]
+    values = [word.value for word in words]
+    names = [program_name(value) for value in values]
     found = [(index, rows[name]) for index, name in enumerate(names) if name in rows]
     ends = [index for index, _ in found[2:]] + [len(words)] * 2
     for (index, for_program), end in zip(found, ends, strict=False):
-        for row in for_program:
-            yield from _given_in_row(row, words, index + 1, end)
+        own = values[index + 1 : end]
+        for row in for_program if own else ():
+            yield from _given_in_row(row, words, own, index + 1)
 
 
-def _given_in_row(row: SecretWord, words: Sequence[Word], begin: int, end: int) -> Iterator[_Given]:
-    values = [word.value for word in words[begin:end]]
+def _given_in_row(
+    row: SecretWord, words: Sequence[Word], values: Sequence[str], begin: int
+) -> Iterator[_Given]:
+    """Yield the secrets among a program's words: those with these values, from the word `begin` on."""
     if row.needs and not any(_is_flag(value, row.needs) for value in values):
         return
     if row.unless and any(_is_flag(value, row.unless) for value in values):
         return
-    start = _behind(values, row.within.split())
+    start = _behind(values, _split(row.within))
     if start is None:
         return
+    end = begin + len(values)
     if row.assigned and not row.options:
         yield from _given_by_name(row, words, begin + start, end)
     else:
@@ -200,7 +223,7 @@ def _is_flag(value: str, flag: str) -> bool:
 
 def _given_in_place(row: SecretWord, words: Sequence[Word], begin: int, end: int) -> Iterator[_Given]:
     """Yield the secrets given to options and in positions."""
-    options, attached, valued = row.options.split(), row.attached.split(), row.valued.split()
+    options, attached, valued = _split(row.options), _split(row.attached), _split(row.valued)
     prefixes = (*(f"{option}=" for option in options if option.startswith("-")), *attached)
     position = 0
     index = begin
@@ -298,12 +321,15 @@ def _read_from_input(text: str, line: CommandLine, limit: int) -> Iterator[_Give
 
 def _reader(words: Sequence[Word]) -> SecretReader | None:
     """Return what reads a secret from standard input in a command, or None."""
+    readers = _readers()
     values = [word.value for word in words]
-    names = [program_name(value) for value in values]
-    for reader in SECRET_READERS:
-        at = next((n for n, name in enumerate(names) if name in reader.programs.split()), -1)
-        if at >= 0 and _behind(values[at + 1 :], reader.words.split()) is not None:
-            return reader
+    first: dict[str, int] = {}  # a program named again is not looked at again, so that no word is read often
+    for index, value in enumerate(values):
+        first.setdefault(program_name(value), index)
+    for name, index in first.items():
+        for reader in readers.get(name, ()):
+            if _behind(values[index + 1 :], _split(reader.words)) is not None:
+                return reader
     return None
 
 

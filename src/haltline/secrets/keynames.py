@@ -283,7 +283,6 @@ NOT_SECRET_NAMES = (
     "maxtoken",
     "mintoken",
     "numtoken",
-    "ntoken",
     "nexttoken",
     "pagetoken",
     "tokensper",

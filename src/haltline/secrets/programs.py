@@ -678,7 +678,11 @@ MACHINE = (
         within="user",
         positions=(2,),
     ),
-    SecretWord("psexec psexec64", "https://learn.microsoft.com/sysinternals/downloads/psexec", options="-p"),
+    SecretWord(
+        "PsExec psExec psexec64 PsExec64",
+        "https://learn.microsoft.com/sysinternals/downloads/psexec",
+        options="-p",
+    ),
     SecretWord(
         "cmdkey",
         "https://learn.microsoft.com/windows-server/administration/windows-commands/cmdkey",
