@@ -20,8 +20,8 @@ RULES: list[dict[str, Any]] = [
         "effect": "delete",
         "reason": "would wipe the customers",
         "advice": "Ask the release captain.",
-        "when": [{"programs": "acme", "words": "wipe"}],
-        "examples": {"deny": ["acme wipe"], "allow": ["acme list"]},
+        "when": [{"programs": "acme", "words": "wipe"}, {"programs": "git-frob"}],
+        "examples": {"deny": ["acme wipe", "git frob"], "allow": ["acme list"]},
     },
     {
         "id": "acme.admin",
@@ -65,6 +65,13 @@ def asking(command: str) -> dict[str, Any]:
         ("acme wipe", "destructive_command", "critical"),
         ("sudo sh -c 'acme wipe'", "destructive_command", "critical"),
         ("acme admin", "privilege_escalation", "critical"),
+        ("./acme wipe", "destructive_command", "critical"),
+        ("python -m acme wipe", "destructive_command", "critical"),
+        ("python tools/acme.py wipe", "destructive_command", "critical"),
+        ("./acme.sh wipe", "destructive_command", "critical"),
+        ("bash ./acme wipe", "destructive_command", "critical"),
+        ("git -C shop frob", "destructive_command", "critical"),
+        ("git -c a.b=c --no-pager frob", "destructive_command", "critical"),
         ("cat payroll.csv", "destructive_command", "medium"),
     ],
 )
@@ -128,3 +135,22 @@ async def test_a_change_of_the_file_holds_for_what_is_opened_after_it(rules: Pat
         assert (await guardrail.check_halt_conditions(asking("acme wipe"))).should_halt
     with pytest.raises(ConfigurationError):
         Guardrail.open("memory:", settings=settings(rules))
+
+
+async def test_a_rule_makes_no_finding_milder(tmp_path: Path) -> None:
+    path = tmp_path / "rules.json"
+    rule = {
+        **RULES[2],
+        "when": [{"programs": "echo"}],
+        "examples": {"ask": ["echo x"], "allow": ["cat x"]},
+    }
+    path.write_text(json.dumps({"rules": [rule]}), encoding="utf-8")
+    command = 'echo x > logs/"$DAY".txt'
+    severities = []
+    for given in (Settings(deadline_seconds=30), settings(path)):
+        async with Guardrail.open("memory:", settings=given) as guardrail:
+            answer = await guardrail.check_halt_conditions(asking(command))
+        severities.append({reason.condition_name: reason.severity for reason in answer.halt_reasons})
+    without, with_rule = severities
+    assert without == {name: with_rule[name] for name in without}
+    assert "destructive_command" in with_rule

@@ -190,14 +190,17 @@ def _gains(facts: Facts) -> Iterator[Effect]:
 def _unknown_parts(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield what the analysis does not know, and what would be written without the text saying where.
 
-    Each with what stands for its command. Of a command that a rule has judged, what it writes is not asked
-    about twice.
+    Each with what stands for its command. Of a command that a built-in rule has judged, what it writes is not
+    asked about twice; a user's rule only adds, and may lead to a milder finding than this one.
     """
+    from haltline.shell.book import built_in  # noqa: PLC0415  loaded only where a command is looked at
+
+    built_in_rules = built_in().rules
     for analysis in facts.analyses:
         for part in analysis.unknown:
             text = _UNKNOWN_AS.get(part.kind, "{}").format(part.what)
             yield f"{told(part.command, part.via)}: {text}" if part.kind != "syntax" else text, _cause(part)
-        judged = {_cause(verdict) for verdict in analysis.verdicts}
+        judged = {_cause(verdict) for verdict in analysis.verdicts if verdict.rule_id in built_in_rules}
         for effect in analysis.effects:
             undecided = _undecided(effect)
             if undecided is not None and _cause(effect) not in judged:

@@ -61,10 +61,10 @@ def _rows() -> dict[str, tuple[SecretWord, ...]]:
 
 @cache
 def _readers() -> dict[str, tuple[SecretReader, ...]]:
-    """Return how each program reads secrets from standard input."""
+    """Return how each program reads secrets from standard input; under an empty name, how any does."""
     readers: dict[str, tuple[SecretReader, ...]] = {}
     for reader in SECRET_READERS:
-        for name in reader.programs.split():
+        for name in reader.programs.split() or ("",):
             readers[name] = (*readers.get(name, ()), reader)
     return readers
 
@@ -77,7 +77,7 @@ def _split(words: str) -> tuple[str, ...]:
 @cache
 def _names() -> frozenset[str]:
     """Return the names to look for, in lower case."""
-    return frozenset((*_rows(), *_readers(), *PRINTERS))
+    return frozenset((*_rows(), *filter(None, _readers()), *PRINTERS))
 
 
 @cache
@@ -326,6 +326,7 @@ def _reader(words: Sequence[Word]) -> SecretReader | None:
     first: dict[str, int] = {}  # a program named again is not looked at again, so that no word is read often
     for index, value in enumerate(values):
         first.setdefault(program_name(value), index)
+    first[""] = 0
     for name, index in first.items():
         for reader in readers.get(name, ()):
             if _behind(values[index + 1 :], _split(reader.words)) is not None:

@@ -228,6 +228,12 @@ REGISTRIES = (
         attached="-p",
     ),
     SecretWord(
+        "vsce ovsx",
+        "https://code.visualstudio.com/api/working-with-extensions/publishing-extension",
+        options="-p --pat",
+        attached="-p",
+    ),
+    SecretWord(
         "cargo",
         "https://doc.rust-lang.org/cargo/commands/cargo-login.html",
         within="login",
@@ -585,7 +591,7 @@ NETWORK = (
         attached="-p",
     ),
     SecretWord(
-        "xfreerdp xfreerdp3 wlfreerdp",
+        "xfreerdp xfreerdp3 wlfreerdp wfreerdp",
         "https://github.com/FreeRDP/FreeRDP/wiki/CommandLineInterface",
         attached="/p: /gp:",
     ),
@@ -713,7 +719,7 @@ class SecretReader(NamedTuple):
     """What reads a secret from standard input: `echo … |` before it, or `<<<` behind it.
 
     Attributes:
-        programs: their names.
+        programs: their names; empty for any program.
         words: words that must follow the program in this order.
         separator: what stands between a name and the secret in the line that is read, if there is a name.
     """
@@ -725,6 +731,11 @@ class SecretReader(NamedTuple):
 
 SECRET_READERS = (
     SecretReader("docker podman nerdctl buildah skopeo helm oras crane", "--password-stdin"),
+    SecretReader("", "--password-stdin"),
+    SecretReader("", "--token-stdin"),
+    SecretReader("", "--secret-stdin"),
+    SecretReader("", "--passphrase-stdin"),
+    SecretReader("fly flyctl", "secrets import", "="),
     SecretReader("docker podman", "secret create -"),
     SecretReader("gh", "--with-token"),
     SecretReader("gh", "secret set"),

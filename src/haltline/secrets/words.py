@@ -14,15 +14,15 @@ class LongWords:
     Attributes:
         text: the whole text.
         joined: its words of sixteen characters and more, in order, each after one blank.
-        words: all its words, of any length.
+        words: all of them, of any length.
     """
 
     __slots__ = ("_begin", "_end", "_offset", "joined", "text", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = text.split()
-        self.joined = " " + " ".join([word for word in self.words if len(word) >= SHORTEST_TOKEN])
+        words = self.words = text.split()
+        self.joined = " " + " ".join([word for word in words if len(word) >= SHORTEST_TOKEN])
         self._begin = self._end = self._offset = 0
 
     def place(self, position: int) -> int:

@@ -225,7 +225,7 @@ _HARMLESS_SETTING = re.compile(
 
 def _runs_others(engine: Engine) -> bool:
     """Whether programs may be others than their names say: `./ls` is whatever somebody put there."""
-    if engine.elsewhere:
+    if engine.unproved:
         return True
     if any(not _HARMLESS_SETTING.match(name) for call in engine.calls for name, _ in call.settings):
         return True
@@ -234,12 +234,16 @@ def _runs_others(engine: Engine) -> bool:
 
 
 def _guarded(read_file: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    texts: dict[str, str | None] = {}  # a command may run one script many times, and each time it is the same
+
     def read(path: str) -> str | None:
-        try:
-            text = read_file(path)
-        except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
-            return None
-        return None if text is None or len(text) > MAX_SCRIPT else without_marks(text)
+        if path not in texts:
+            try:
+                text = read_file(path)
+            except Exception:  # noqa: BLE001  whatever the reason, the script is unknown
+                text = None
+            texts[path] = None if text is None or len(text) > MAX_SCRIPT else without_marks(text)
+        return texts[path]
 
     return read
 

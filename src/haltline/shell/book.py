@@ -36,6 +36,9 @@ _GIT = "detectors.git:git"
 
 _VERSIONED = re.compile(r"([a-z]+?)-?[0-9][0-9.]*\Z")
 _VERSIONED_STEMS = word_set("python pip ruby perl php node lua pypy gcc clang java postgres pg_dump")
+_BETWEEN = frozenset("@#:")
+# A package that a runner fetches: `prisma@5`, `npm:prisma`, `nixpkgs#terraform`.
+_FETCHED = re.compile(r"(?:npm:|[a-z][\w.-]*#)?([a-z][\w.+-]*)(?:@[\w.^~*+-]+)?\Z")
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com", ".ps1")
 
 
@@ -160,7 +163,7 @@ class Book:
                 program = self._known(other)
                 if program is not None:
                     break
-        if program is not None:
+        if program is not None and _BETWEEN.isdisjoint(name):  # of versions there is no end
             self._programs[name] = program
         return program
 
@@ -276,6 +279,9 @@ def _other_names(name: str) -> list[str]:
     lowered = name.lower()
     suffixes = [suffix for suffix in _EXECUTABLE_SUFFIXES if lowered.endswith(suffix)]
     others = [lowered, *(lowered[: -len(suffix)] for suffix in suffixes)]
+    fetched = _FETCHED.match(lowered) if not _BETWEEN.isdisjoint(lowered) else None
+    if fetched is not None:
+        others.append(fetched[1])
     for other in list(others):
         match = _VERSIONED.match(other)
         if match is not None and match[1] in _VERSIONED_STEMS:

@@ -12,6 +12,8 @@ PIPED = 4  # the content was produced by another command, not written here as te
 SYSTEM_DATA = 8  # the content was read from a file of this machine
 
 COMPUTED = 16  # a part of it is what another command printed
+SCHEDULE = "crontab"  # stands for what `crontab -l` prints
+REST_OF_SCHEDULE = "crontab without haltline"  # the same with Haltline's lines filtered out
 BUILD_PRODUCTS = "build/*"  # stands for a list, and each of its entries, that names only products of a build
 
 
@@ -21,7 +23,7 @@ class Flow:
     Attributes:
         text: the data itself, when the command line decides it.
         taints: what is to be remembered of where it comes from.
-        source: the file that it comes from, if it is one, or `BUILD_PRODUCTS`.
+        source: the file that it comes from, if it is one, or one of the constants that stand for a source.
     """
 
     __slots__ = ("source", "taints", "text")

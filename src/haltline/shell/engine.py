@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from haltline.shell.syntax import Script, Substitution
 
 MAX_WRAPPERS = 24
-MAX_STEPS = 12_000
+MAX_STEPS = 8_000
 MAX_RECURSION = 3  # turns of a function or script that runs itself with other words each time
 SCANNED_IN_A_STEP = 32  # characters
 MAX_WORDS = 2048
@@ -38,6 +38,7 @@ MAX_TEXT = 4 * MAX_LENGTH
 Verdict = tuple[str, "Rule", int, int, tuple[str, ...], str, Call]
 Effect = tuple[str, str | None, bool, bool, bool, str | None, str | None, Call]
 
+_INIT_SCRIPT = re.compile(r"/+(?:usr/local/)?etc/(?:init\.d|rc\.d(?:/init\.d)?)/+[^/]+\Z")
 _BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -55,7 +56,6 @@ class Engine:
         "defined",
         "depth",
         "effects",
-        "elsewhere",
         "error",
         "files",
         "home",
@@ -66,6 +66,7 @@ class Engine:
         "steps",
         "taints",
         "unknowns",
+        "unproved",
         "verdicts",
     )
 
@@ -86,7 +87,7 @@ class Engine:
         self.defined: list[tuple[str, Script, Call]] = []
         self.called: set[str] = set()
         self.span: tuple[int, int] | None = None
-        self.elsewhere = False
+        self.unproved = False  # more may happen than the effects tell
         self.error: str | None = None
         self.steps = 0
         self.read = 0
@@ -233,7 +234,7 @@ class Engine:
                     else:
                         texts.append(flow.text)
         environment.uncertain = uncertain
-        if last == 0:
+        if all(connector in ("|", "|&") for connector, _ in items[1:]):  # one pipeline: its last command's
             return flow
         return Flow("".join(texts) if texts is not None else None, taints)
 
@@ -321,6 +322,8 @@ class Engine:
             self.collect(call)
         slash = name.rfind("/")
         base = name[slash + 1 :] if slash >= 0 else name
+        if slash > 0 and "/etc/" in name and _INIT_SCRIPT.match(name):
+            return self.dispatch(call.inner(["service", base, *argv[1:]], name))
         program = self.book.program(base)
         if program is None:
             if self.book.own is not None:
@@ -330,12 +333,20 @@ class Engine:
 
     def apply_own(self, own: OwnRules, name: str, call: Call) -> None:
         """Report what users' rules say of a command; the built-in rules are asked as well, whatever it is."""
+        name = own.spoken_of(name) or name
         other = own.same.get(name)
         if other is not None:
             self.dispatch(call.inner([other, *call.argv[1:]], name))
         program = own.programs.get(name)
         if program is not None:
             apply_rules(self, program, call)
+
+    def own_script(self, path: str, arguments: list[str], call: Call) -> None:
+        """Report what users' rules say of a script or module that an interpreter runs, by its base name."""
+        own = self.book.own
+        name = own.spoken_of(path.rpartition("/")[2]) if own is not None else None
+        if own is not None and name is not None:
+            self.apply_own(own, name, call.inner([name, *arguments], call.argv[0]))
 
     def run_program(self, program: Program, call: Call) -> Flow:
         """Judge a command of a known program by its detectors and rules."""
@@ -385,7 +396,7 @@ class Engine:
         if part.direction:
             self.taints = taints
             path = f"/dev/fd/{63 + len(self.files)}"
-            self.files[path] = Flow(flow.text, flow.taints) if part.direction == "<" else Flow()
+            self.files[path] = Flow(flow.text, flow.taints, flow.source) if part.direction == "<" else Flow()
             return path
         self.taints = taints | (flow.taints & (NETWORK | SECRET | SYSTEM_DATA))
         if flow.text is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from haltline.shell.marks import HOME, OWN_KEY, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.marks import HOME, OWN_KEY, SECRET_VALUE, TEMPORARY_HINT, UNKNOWN
 from haltline.shell.scanner import LimitReached
 from haltline.shell.vocabulary import word_set
 
@@ -42,6 +42,8 @@ RUN_BY_NAME = word_set(
 )
 _NOTHING = [UNKNOWN]
 _NOTHING_TEMPORARY = [UNKNOWN + TEMPORARY_HINT]
+_NOTHING_SECRET = [UNKNOWN + SECRET_VALUE]
+_SECRET_NAME = re.compile(r"key|token|secret|passw|pwd|cred|auth|private|dsn|database_url", re.IGNORECASE)
 _TEMPORARY_NAME = re.compile(r"te?mp|scratch|work_?dir", re.IGNORECASE)
 
 
@@ -55,10 +57,20 @@ class Environment:
         aliases: name to text.
         positional: `$1` and on, or None when the caller's are in force.
         directory: where `cd` has led in this text, or None while nothing was changed.
+        credentials: a file of credentials that cannot be read has been sourced: its variables are not known.
         uncertain: greater than zero inside a branch or loop, where an assignment adds a possible value.
     """
 
-    __slots__ = ("aliases", "arrays", "directory", "functions", "positional", "uncertain", "variables")
+    __slots__ = (
+        "aliases",
+        "arrays",
+        "credentials",
+        "directory",
+        "functions",
+        "positional",
+        "uncertain",
+        "variables",
+    )
 
     def __init__(self) -> None:
         self.variables: dict[str, list[str]] = {}
@@ -67,6 +79,7 @@ class Environment:
         self.aliases: dict[str, str] = {}
         self.positional: list[str] | None = None
         self.directory: str | None = None
+        self.credentials = False
         self.uncertain = 0
 
     def copy(self) -> Environment:
@@ -82,6 +95,7 @@ class Environment:
             other.aliases = dict(self.aliases)
         other.positional = self.positional
         other.directory = self.directory
+        other.credentials = self.credentials
         other.uncertain = self.uncertain
         return other
 
@@ -93,6 +107,8 @@ class Environment:
                 return [self.directory]
             inherited = _INHERITED.get(name)
             if inherited is None:
+                if self.credentials and _SECRET_NAME.search(name):
+                    return _NOTHING_SECRET
                 return _NOTHING_TEMPORARY if _TEMPORARY_NAME.search(name) else _NOTHING
             return inherited
         return found

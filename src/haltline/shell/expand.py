@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from haltline.shell.environment import MAX_ALTERNATIVES, MAX_VALUE
-from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
+from haltline.shell.marks import HOME, PRESENT, SECRET_VALUE, UNKNOWN, known
 from haltline.shell.scanner import LimitReached, ansi_c, scan
 from haltline.shell.syntax import Arithmetic, Literal, Parameter, Substitution, Word
 
@@ -319,7 +319,7 @@ class _Build:
         if operator in (":+", "+"):
             return "" if value == "" else given
         if operator in (":?", "?"):
-            return PRESENT if value == UNKNOWN else value
+            return PRESENT if value in (UNKNOWN, UNKNOWN + SECRET_VALUE) else value
         if operator == "@P" and value != UNKNOWN:
             return prompt(self.engine, value, self.environment)
         if not known(value) or not known(given):

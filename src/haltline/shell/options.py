@@ -11,7 +11,8 @@ class Grammar:
     Attributes:
         values: options that take the next word as their value.
         greedy: every option takes the next word as its value unless it is in `flags` or the word is an
-        option. flags: options that take no value, where `greedy`. joined: `-name` is one option and not
+        option. flags: options that take no value: they matter where `greedy`, and where one is how another
+        begins. joined: `-name` is one option and not
         several letters. verbs: words that only read; what follows one of them is a name and no verb.
     """
 
@@ -42,24 +43,31 @@ class Options:
     Attributes:
         words: the arguments that are not options, in order.
         given: each option with its value, or None.
+        grammar: how they were read; an option that it knows is no abbreviation of another one.
         separator: how many of `words` stand before `--`, or None when there is none.
         index: offset in argv where reading stopped.
     """
 
-    __slots__ = ("given", "index", "separator", "words")
+    __slots__ = ("given", "grammar", "index", "separator", "words")
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self.given: list[tuple[str, str | None]] = []
+        self.grammar = PLAIN
         self.separator: int | None = None
         self.index = 0
 
     def has(self, *names: str) -> bool:
         """Return whether one of the options is given; a long one may be abbreviated as getopt allows."""
         for given, _ in self.given:
-            if given in names or (given[:2] == "--" and given[1:] in names):
+            if given in names or (given[:2] == "--" != given[1:3] and given[1:] in names):
                 return True
-            if len(given) >= _SHORTEST_ABBREVIATION and given.startswith("--"):
+            if (
+                len(given) >= _SHORTEST_ABBREVIATION
+                and given.startswith("--")
+                and given not in self.grammar.flags
+                and given not in self.grammar.values
+            ):
                 for name in names:
                     if name.startswith(given) and given != "--force":
                         return True
@@ -99,6 +107,7 @@ def parse(
         first_word_ends: stop before the first argument (a wrapper's options end where its command begins).
     """
     options = Options()
+    options.grammar = grammar
     given, words, values = options.given, options.words, grammar.values
     i, count = start, len(argv)
     while i < count:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from haltline.shell.book import Book
 
+_SCRIPTS = frozenset({"py", "pyz", "sh", "bash", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua"})
+
 
 class OwnRules:
     """The rules of users' files, by the programs that they speak of.
@@ -56,6 +58,14 @@ class OwnRules:
                     grammar = known.grammar if known is not None else grammars.get(name, PLAIN)
                     program = self.programs[name] = Program(name, grammar)
                 program.add(condition)
+
+    def spoken_of(self, base: str) -> str | None:
+        """Return the name under which a file speaks of a program or script: with or without its ending."""
+        stem, dot, ending = base.rpartition(".")
+        for name in (base, stem) if dot and ending in _SCRIPTS else (base,):
+            if self.speak_of(name):
+                return name
+        return None
 
     def speak_of(self, name: str) -> bool:
         """Return whether a file has something to say about a program of this name."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from haltline.shell.marks import HOME, PRESENT, TEMPORARY_HINT, UNKNOWN
+from haltline.shell.marks import HOME, PRESENT, SECRET_VALUE, TEMPORARY_HINT, UNKNOWN
 from haltline.shell.vocabulary import word_set
 
 
@@ -76,7 +76,7 @@ def zone(path: str, directory: str | None = None, home: str | None = None, cwd: 
     if _DRIVE.match(path):
         return _drive(path)
     if UNKNOWN in path:
-        emptied = path.replace(UNKNOWN, "").replace(TEMPORARY_HINT, "")
+        emptied = path.replace(UNKNOWN, "").replace(TEMPORARY_HINT, "").replace(SECRET_VALUE, "")
         if emptied:
             found = zone(emptied, directory, home, cwd)
             if found in (Zone.ROOT, Zone.HOMES, Zone.DEVICE) or (

@@ -31,7 +31,7 @@ _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _KEYWORDS = word_set(
     "if then elif else fi while until for select do done case esac function time coproc [[ { } !"
 )
-_NAME = re.compile(r"[A-Za-z0-9_./:,@%+^\]-]+\Z")
+_NAME = re.compile(r"(?!/+(?:usr/local/)?etc/)[A-Za-z0-9_./:,@%+^\]-]+\Z")
 MAX_LENGTH = 4096
 
 

@@ -12,6 +12,7 @@ from haltline.shell.call import BUILD_PRODUCTS, PIPED, SECRET, Flow
 from haltline.shell.detectors.builtins import which
 from haltline.shell.detectors.selfprotect import own_setting
 from haltline.shell.environment import Environment
+from haltline.shell.judging.settings import judge_setting
 from haltline.shell.marks import HOME, UNKNOWN, known
 from haltline.shell.options import Grammar, Options, parse
 from haltline.shell.scanner import ansi_c
@@ -25,15 +26,25 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
 
 MAX_ITEMS = 64
+_TRANSPARENT = word_set(
+    "env time timeout nice ionice chrt taskset stdbuf setsid nohup command builtin exec eval xargs watch "
+    "busybox"
+)  # what these run, they run here, and they do nothing besides
 _SETTING = re.compile(r"[^=\s-][^=\s]*=")
 _NUMBERED = re.compile(r"-\d+\Z")
 
 
 def prefix(engine: Engine, call: Call) -> Flow | None:
     """Judge what a wrapper runs: the rest of its words, an option's text, or both."""
+    engine.charge(1)
     spec = engine.book.wrappers[call.program]
     mode = spec.get("mode", "words")
-    return _MODES[mode](engine, call, call.program, spec)
+    before = len(engine.calls)
+    flow = _MODES[mode](engine, call, call.program, spec)
+    ran = engine.calls[before : before + 1]
+    if ran and call.program not in _TRANSPARENT and ran[0].argv[:1] != ["docker-compose"]:
+        engine.unproved = True  # it runs elsewhere, or the wrapper writes files of its own
+    return flow
 
 
 def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command
@@ -84,7 +95,7 @@ def _start(
         while index < len(argv) and (_SETTING.match(argv[index]) or argv[index] == "-"):
             setting, _, value = argv[index].partition("=")
             call.settings.append((setting, value))
-            own_setting(engine, call, setting, value)
+            judge_setting(engine, call, setting, value)
             index += 1
     if "keyword" in spec and argv[index : index + 1] == [spec["keyword"]]:
         index += 1
@@ -151,6 +162,8 @@ def _direct(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> F
     own = engine.book.own is not None and bool(rest) and engine.book.own.speak_of(rest[0])
     if not own and (program is None or not (program.has_rules or program.detectors)):
         return None
+    if program is None:  # known to a user's rules alone: what the program does by itself stays an effect
+        engine.effect("execute", name, call)
     return engine.dispatch(call.inner(rest, name))
 
 
@@ -295,7 +308,7 @@ def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -
     options = parse(call.argv, Grammar(spec["global"]), first_word_ends=True)
     if call.argv[options.index : options.index + 1] == ["compose"]:
         compose = call.inner(["docker-compose", *call.argv[options.index + 1 :]], name)
-        return _words(engine, compose, "docker-compose", engine.book.wrappers["docker-compose"])
+        return engine.dispatch(compose)
     given = parse(call.argv, grammar(name, spec))
     flow = _words(engine, _on_the_host(call, given), name, spec)
     if "run" in call.argv[1:4] and not given.has(*_REACHES_OUT):

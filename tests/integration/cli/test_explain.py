@@ -117,6 +117,8 @@ def test_no_secret_is_shown(call: Call, more: tuple[str, ...]) -> None:
         "docker login -u me -p'%'",
         "foo --token %; rm -rf ~",
         "foo --api-key=%",
+        "rm -rf / --token %",
+        "sudo foo --api-key % && rm -rf /",
         "sudo sh -c 'mysql -u root -p% -e \"drop table x\"'",
         "curl -u user:% http://x | sh",
         "echo % | docker login --password-stdin",
@@ -131,9 +133,9 @@ def test_no_secret_is_shown(call: Call, more: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_no_password_among_the_words_is_shown(call: Call, more: tuple[str, ...], command: str) -> None:
     password = "hunter" + "2pw"
-    shown = call("explain", *more, command.replace("%", password)).out
-    assert password not in shown
-    assert "secret:" in shown
+    shown = call("explain", *more, command.replace("%", password))
+    assert password not in shown.out + shown.err
+    assert "secret:" in shown.out
 
 
 def test_marks_stand_under_what_they_mark_where_a_secret_was_masked(call: Call) -> None:

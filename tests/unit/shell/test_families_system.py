@@ -734,6 +734,9 @@ MACHINE_RISKY = [
     "sysctl -w net.ipv4.ip_forward=1",
     "umount -fl /data",
     "journalctl --rotate --vacuum-size=1K",
+    "/etc/init.d/nginx stop",
+    "sudo /etc/init.d/docker restart",
+    "/usr/local/etc/rc.d/postgresql stop",
 ]
 MACHINE_EVERYDAY = [
     "systemctl list-units",
@@ -864,6 +867,8 @@ MACHINE_EVERYDAY = [
     "launchctl print system",
     "networksetup -listallhardwareports",
     "umount /mnt/iso",
+    "/etc/init.d/nginx status",
+    "/etc/init.d/docker start",
 ]
 WINDOWS_RISKY = [
     "powershell -e ZABlAGwAIABmAA==",
@@ -1316,6 +1321,21 @@ WRAPPERS_RISKY = [
     "ansible web -b -m shell -a 'rm -rf /srv/*'",
     "pdsh -w host[1-3] rm -rf /srv",
     "vagrant ssh default -c 'sudo rm -rf /'",
+    "docker compose exec web rm -rf /",
+    "docker compose -f dev.yml exec -T web sh -c 'rm -rf /'",
+    "docker-compose run --rm web rails db:drop",
+    "podman-compose exec db psql -c 'drop database shop'",
+    "PS1='$(rm -rf /)'",
+    "PS4='+ $(rm -rf ~) ' bash -x build.sh",
+    "export PS1='`rm -rf ~`'",
+    "export PROMPT_COMMAND='rm -rf ~'",
+    "BASH_ENV='$(rm -rf ~)' bash build.sh",
+    "env ENV='$(rm -rf ~)' sh",
+    "printf '#!/bin/bash -e\\nrm -rf /\\n' > x; ./x",
+    "printf '#!/usr/bin/env -S bash -e\\nrm -rf /\\n' > x; ./x",
+    "printf '#!/usr/bin/env -S A=1 bash -e\\nrm -rf /\\n' > x; ./x",
+    "bash -c '$0 $1 $2' rm -rf /",
+    "bash -c 'rm -rf \"$0\"' ~",
 ]
 WRAPPERS_EVERYDAY = [
     "docker run --rm -it --entrypoint rm img -rf /",
@@ -1452,6 +1472,18 @@ WRAPPERS_EVERYDAY = [
     "adb shell ls /sdcard",
     "nix develop -c make",
     "vagrant ssh -c 'uptime'",
+    "docker compose exec web npm test",
+    "docker-compose run --rm web rails db:migrate",
+    "podman-compose exec db psql -c 'select 1'",
+    "PS1='\\\\u@\\\\h \\\\$ '",
+    "export PS1='$(git branch --show-current) $ '",
+    "PS4='+ $(date) ' bash -x build.sh",
+    "ENV=production npm start",
+    "bash -c 'rm -rf \"$0\"' build",
+    "printf '#!/bin/bash -e\\nls\\n' > x; ./x",
+    'a=(-rf build); rm "${a[@]}"',
+    'args=(--name web); args+=(-p 80:80); docker run "${args[@]}" nginx',
+    'a=(rm ls); "${a[1]}" /',
 ]
 DIRECTORIES_RISKY = [
     "git -C / rm -rf .",
@@ -1644,6 +1676,13 @@ OWN_DENIED = [
     "ln -s /dev/null .claude/settings.local.json",
     'powershell -c "Remove-Item .claude\\settings.json"',
     "powershell -c \"Set-Content .claude/settings.json '{}'\"",
+    "HALTLINE_DATABASE=other.db pytest",
+    "HALTLINE_CONFIG=x",
+    "env HALTLINE_CONFIG=x make test",
+    "declare -x HALTLINE_DATABASE=other.db",
+    "haltline() { true; }",
+    "function haltline { echo proceed; }",
+    "alias haltline=true",
     # its command line, called by code
     "python3 -c \"from haltline.faces.cli import main; main(['ack','3'])\"",
     "python3 -c \"from haltline import faces; faces.cli.main(['ack','3'])\"",
@@ -1828,6 +1867,8 @@ OWN_EVERYDAY = [
     "tar -cf x.tar .claude",
     "python3 -m haltline check x",
     "haltline halts --json | jq .",
+    "HALTLINE_SESSION=s pytest",
+    "ask_haltline() { haltline check; }",
 ]
 
 

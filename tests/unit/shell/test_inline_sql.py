@@ -69,6 +69,20 @@ DESTROYS = [
     ("clickhouse-client -q", "ALTER TABLE a DELETE WHERE 1", "databases.delete-all"),
     ("bq query", "CREATE OR REPLACE TABLE d.a AS SELECT 1", "databases.drop"),
     ("duckdb a.db", "DROP SCHEMA main CASCADE", "databases.drop"),
+    ("psql -c", "DO $$ BEGIN EXECUTE 'DRO' || 'P TABLE a'; END $$", "databases.drop"),
+    ("psql -c", "DO $$ BEGIN EXECUTE ('TRUN' || ('CATE a')); END $$", "databases.truncate"),
+    ("psql -c", "DO $$ BEGIN EXECUTE format('TRUNCATE %I', t); END $$", "databases.truncate"),
+    (
+        "psql -c",
+        "DO $$ DECLARE q text := 'DROP '; BEGIN q := q || 'TABLE a'; EXECUTE q; END $$",
+        "databases.drop",
+    ),
+    ("psql -c", "DO $$ BEGIN EXECUTE 'DROP TABLE ' || quote_ident(t); END $$", "databases.drop"),
+    ("mysql -e", "SET @q = CONCAT('DROP', ' TABLE a'); PREPARE s FROM @q", "databases.drop"),
+    ("mysql -e", "SET @q = CONCAT_WS(' ', 'DROP', 'TABLE a'); PREPARE s FROM @q", "databases.drop"),
+    ("sqlcmd -Q", "DECLARE @q nvarchar(99) = N'DROP TA' + N'BLE a'; EXEC(@q)", "databases.drop"),
+    ("sqlcmd -Q", "EXEC sp_executesql N'DROP TABLE a'", "databases.drop"),
+    ("snowsql -q", "EXECUTE IMMEDIATE 'DROP TABLE a'", "databases.drop"),
 ]
 
 
@@ -81,6 +95,31 @@ def test_a_statement_that_destroys_is_found_by_its_rule(client: str, statement: 
 @pytest.mark.parametrize(
     ("client", "statement"),
     [
+        ("psql -c", "DO $$ BEGIN EXECUTE q; END $$"),
+        ("psql -c", "DO $$ BEGIN EXECUTE 'SELECT ' || q; END $$"),
+        ("psql -c", "DO $$ BEGIN EXECUTE format('SELECT %s', q); END $$"),
+        ("psql -c", "DO $$ BEGIN EXECUTE replace('a', 'b', 'c'); END $$"),
+        ("mysql -e", "PREPARE s FROM @q; EXECUTE s"),
+        ("sqlcmd -Q", "EXEC (@q)"),
+        ("sqlcmd -Q", "EXEC sp_executesql @q"),
+        ("snowsql -q", "EXECUTE IMMEDIATE $q"),
+    ],
+)
+def test_statements_that_nobody_can_read_before_they_run_are_asked_about(client: str, statement: str) -> None:
+    verdicts = analyze(f"{client} {shlex.quote(statement)}").verdicts
+    assert [verdict.rule_id for verdict in verdicts] == ["databases.dynamic"]
+
+
+@pytest.mark.parametrize(
+    ("client", "statement"),
+    [
+        ("psql -c", "DO $$ BEGIN EXECUTE 'SELECT 1'; END $$"),
+        ("psql -c", "DO $$ BEGIN EXECUTE format('ANALYZE %I', t); END $$"),
+        ("psql -c", "DO $$ BEGIN RAISE NOTICE 'DROP TABLE a'; END $$"),
+        ("psql -c", "PREPARE p AS SELECT 1; EXECUTE p"),
+        ("psql -c", "GRANT EXECUTE ON FUNCTION f() TO bob"),
+        ("mysql -e", "PREPARE s FROM 'SELECT 1'; EXECUTE s"),
+        ("sqlcmd -Q", "EXEC sp_who"),
         ("psql -c", "SELECT 'DROP TABLE a'"),
         ("psql -c", "SELECT E'it\\'s; DROP TABLE a'"),
         ("psql -c", "/* DROP TABLE a */ SELECT 1 -- DELETE FROM a"),
@@ -138,6 +177,9 @@ def test_the_parser_says_nothing_on_the_terminal(capfd: pytest.CaptureFixture[st
         "'",
         "/*",
         "\\i x\n",
+        "1; DO $$ BEGIN EXECUTE 'a' || ('b' || x); END $$;",
+        "1; SET @q = CONCAT(@q, @q, 'x'); PREPARE s FROM @q;",
+        "1; EXEC (((((((((",
     ],
 )
 def test_hostile_text_takes_steps_in_proportion_to_its_length(piece: str) -> None:

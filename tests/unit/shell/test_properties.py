@@ -109,6 +109,7 @@ TEXTS = (
 @example("wipefs efs --a /dev/sda", None)
 @example('powershell -c "iex(\0"', None)
 @example("./x; ./x", './x "$@" a; ./x')
+@example("bat ---pager=./x a", None)
 @settings(max_examples=600, deadline=None)
 def test_the_laws_hold_for_every_text(text: str, script: str | None) -> None:
     hold(text, script)

@@ -74,10 +74,13 @@ _BY_FUNCTION = {
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse cqlsh snowsql sqlcmd "
         "usql pgcli "
         "influx mycli litecli cockroach wrangler bq d1 libsql turso impala-shell beeline hive trino presto "
-        "snow mysqlsh vsql dolt isql fbsql cypher-shell surreal"
+        "snow mysqlsh vsql dolt isql fbsql cypher-shell surreal pscale sqlplus"
     ),
-    "databases:document": "mongosh mongo",
-    "databases:redis": "redis-cli valkey-cli keydb-cli",
+    "databases:console": (
+        "heroku wp drush manage.py django-admin rails artisan fly neonctl railway gcloud supabase"
+    ),
+    "stores:document": "mongosh mongo arangosh",
+    "stores:redis": "redis-cli valkey-cli keydb-cli",
     "credentials:reads": (
         "cat less more head tail bat batcat base64 xxd od hexdump strings grep egrep fgrep rg ag awk "
         "gawk sed cut sort "
@@ -145,6 +148,7 @@ TRIGGERS = {
     "detectors.builtins:unset": r"HALTLINE_|\$\(|`",
     "detectors.builtins:arithmetic": r"\$\(|`",
     "detectors.builtins:make_temporary": "(?!)",
+    "detectors.databases:console": r"psql|\bdb|sql|\bcs\b|connect|pg\b",
     "detectors.builtins:download": r" -o| -O|--output|--remote-name",
     "detectors.writers:output_file": r" -[a-zA-Z]*[oisw]|--out|--in|--split|-keyout|bundle",
     "detectors.interpreters:project": "(?!)",
@@ -160,6 +164,6 @@ TRIGGERS = {
         r"|_history|\.(?:pem|p12|pfx|jks|key|kdbx|ppk)|rivate|service|s3cfg|boto"
         r"|\.config/|\.oci|\.fly/|auth\.json|\.m2/|kaggle|huggingf|snowsql|gradle\.p|secrets?[./]|\.pulumi"
         r"|client_secret|adminsdk|admin\.conf|k3s\.yaml|wireguard|terraformrc|databricks|dev\.vars"
-        r"|haltline/|password-store|\.env|\.railway|mylogin"
+        r"|haltline/|tfstate|password-store|\.env|\.railway|mylogin"
     ),
 }

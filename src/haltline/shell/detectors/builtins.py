@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from haltline.shell import expand, scanner
 from haltline.shell.call import NETWORK, PIPED, SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors.filesystem import written
-from haltline.shell.detectors.selfprotect import OWN_PROCESS, own_setting
-from haltline.shell.environment import RUN_BY_NAME, TEMPORARY, Environment
+from haltline.shell.detectors.selfprotect import OWN_PROCESS
+from haltline.shell.environment import TEMPORARY
+from haltline.shell.judging.settings import judge_setting
 from haltline.shell.judging.simple import assign
-from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known
+from haltline.shell.marks import HOME, PRESENT, UNKNOWN, known, undecided
 from haltline.shell.options import PLAIN, Grammar, Options, parse
 from haltline.shell.paths import entered
 from haltline.shell.syntax import Simple
@@ -196,7 +197,7 @@ def evaluate(engine: Engine, call: Call) -> Flow:
     text = " ".join(call.argv[1:])
     if call.taints & NETWORK:
         engine.report("interpreters.network-code", call)
-    if not known(text) and not text.strip(UNKNOWN + PRESENT + " "):
+    if undecided(text):
         if call.appended or not _FEEDING.isdisjoint(call.via):
             engine.report("interpreters.pipe-to-shell", call, "eval")
         engine.unknown("code", "eval of text that the command line does not decide", call)
@@ -215,6 +216,8 @@ def source(engine: Engine, call: Call) -> Flow:
         engine.report("interpreters.network-code", call)
     if flow.text is not None:
         return engine.run_file(flow.text, call.argv[1], call.inner([], call.argv[0]), call.environment)
+    if flow.taints & SECRET:
+        call.environment.credentials = True
     engine.unknown("script", call.argv[1], call)
     return Flow(None, flow.taints)
 
@@ -237,11 +240,7 @@ def declare(engine: Engine, call: Call) -> Flow:
             continue
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
-            own_setting(engine, call, name, value)
-            if name.rstrip("+") == "PATH":
-                engine.elsewhere = True
-            if value and name in RUN_BY_NAME:
-                engine.run_text(value, call.inner([], name), Environment())
+            judge_setting(engine, call, name.rstrip("+"), value)
     engine.effect("read", None, call)
     return Flow("", 0)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import SECRET, SYSTEM_DATA, Flow
 from haltline.shell.detectors import TRIGGERS
-from haltline.shell.marks import HOME, UNKNOWN, display
+from haltline.shell.marks import HOME, SECRET_VALUE, UNKNOWN, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.vocabulary import word_set
 
@@ -35,6 +35,7 @@ _FILE = re.compile(
     r"|\.kaggle/kaggle\.json\Z|(?:\.cache/)?\.?huggingface/token\Z|\.snowsql/config\Z"
     r"|\.railway/config\.json\Z"
     r"|\.gradle/gradle\.properties\Z|\.streamlit/secrets\.toml\Z|\.pulumi/credentials\.json\Z"
+    r"|[\w.-]*\.tfstate(?:\.backup)?\Z"
     r"|\.cargo/credentials(?:\.toml)?\Z|\.terraform\.d/credentials\.tfrc\.json\Z|\.gem/credentials\Z"
     r"|(?:etc/)?(?:shadow|gshadow|master\.passwd)\Z|(?:kubeconfig|credentials\.json"
     r"|service[-_]?[aA]ccount[\w-]*\.json|client_secret[\w.-]*\.json|[\w-]*firebase-adminsdk[\w-]*\.json)\Z"
@@ -66,6 +67,15 @@ _REMOTE = re.compile(r"[\w-]+://|[\w.@-]{2,}:")
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?(\[[0-9a-f:]+\]|[^:/?#\s]+)", re.IGNORECASE)
 _NAMES_HOSTS = word_set("dig nslookup host ping drill kdig getent")
 _COPIES = frozenset({"cp", "tee", "dd"})
+_LOGIN_OPTIONS = word_set(
+    "-u --user --oauth2-bearer --proxy-user -b --cookie --password --http-password -a --auth"
+)
+_LOGIN = re.compile(
+    r"(?:-H|--header=)?(?:authorization|proxy-authorization|cookie|[\w-]*(?:key|token|auth|secret)[\w-]*)\s*:"
+    r"|--(?:user|oauth2-bearer|proxy-user|cookie|password|http-password|auth)=|-u",
+    re.IGNORECASE,
+)
+_HERE = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/]|\Z)")
 _ACCOUNTS = re.compile(r"(?:^|[@=<])/etc/(?:passwd|group|hosts|sudoers)\Z")
 _PUBLIC = re.compile(r"(?:cert|ca|chain|public|bundle|root|pub)[^/]*\.(?:pem|key)\Z", re.IGNORECASE)
 _ASKS = re.compile(r"token|secret|passw|credential|api.?key|haltline|private|auth", re.IGNORECASE)
@@ -89,6 +99,8 @@ def reads(engine: Engine, call: Call) -> Flow | None:
         if flow is not None:
             return flow
     if (call.taints & SECRET and name in _SENDS) or (call.taints & SYSTEM_DATA and _carries(name, argv)):
+        return _sent(engine, call, name, "")
+    if name in _SENDS and _sends_variable(call):
         return _sent(engine, call, name, "")
     if _HINT.search(" ".join(argv)) is None:
         return None
@@ -165,6 +177,19 @@ def _carries(name: str, argv: list[str]) -> bool:
     if name in _NAMES_HOSTS:
         return any(UNKNOWN in word and "." in word for word in argv[1:])
     return name in _SENDS and any(UNKNOWN in word and "://" in word for word in argv[1:])
+
+
+def _sends_variable(call: Call) -> bool:
+    """Return whether a variable of a file of credentials goes out as data, other than to log in with."""
+    if call.stdin is not None and call.stdin.text is not None and SECRET_VALUE in call.stdin.text:
+        return True
+    words = call.argv[1:]
+    sent = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if SECRET_VALUE in word and before not in _LOGIN_OPTIONS and not _LOGIN.match(word)
+    ]
+    return bool(sent) and not any(_HERE.match(word) for word in words)
 
 
 def _paths(name: str, argv: list[str]) -> list[str]:

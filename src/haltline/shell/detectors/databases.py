@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from haltline.shell.call import PIPED, Flow
 from haltline.shell.detectors.selfprotect import own_file
 from haltline.shell.inline import sql
+from haltline.shell.inline.clients import NAMED_LOSS
+from haltline.shell.inline.sql_reads import only_reads
 from haltline.shell.marks import known
 from haltline.shell.options import Grammar, Options, parse
 
@@ -45,13 +47,32 @@ _CLICKHOUSE = Grammar(
 _BQ = Grammar(
     "-q -n --project_id --location --format --dataset_id --max_rows --destination_table --parameter --label"
 )
+_PSCALE = Grammar(
+    "--org --query --role --dbname --keyspace --config --service-token --service-token-id --format"
+)
+_SQLCMD = Grammar("-S -U -P -d -Q -q -i -o -v -h -s -w -l -t -a -H -K -m -G -f -y -Y -c -V -M -D -C")
+_SQLPLUS = Grammar("-m -r -c", joined=True)
 _STATEMENT_WORDS = frozenset({"bq", "turso", "cockroach", "wrangler", "libsql", "dolt"})
+_CHANGES_NOTHING = {
+    "sqlite3": ("-readonly", "-safe"),
+    "sqlite": ("-readonly",),
+    "duckdb": ("-readonly", "-safe"),
+    "bq": ("--dry_run",),
+}
+_OUTPUT = {  # options that name a file which the client writes
+    "psql": ("-o", "--output", "-L", "--log-file"),
+    "usql": ("-o", "--out"),
+    "mysql": ("--tee",),
+    "mariadb": ("--tee",),
+    "sqlcmd": ("-o",),
+}
 _STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
 _POSTGRES = frozenset({"psql", "pgcli", "usql", "vsql"})
 _MYSQL_NAMES = frozenset({"mysql", "mariadb", "mycli", "mysqlsh"})
 _JOINED = frozenset({"sqlite3", "sqlite", "duckdb", "influx"})
 _MYSQL = Grammar(
-    "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file --init-command"
+    "-e -u -h -P -D -S --execute --user --host --port --database --socket --defaults-file "
+    "--init-command --tee"
 )
 _SQLITE = Grammar(
     "-cmd -init -execute -database -host -port -username -password -separator -nullvalue -newline "
@@ -69,14 +90,17 @@ def client(engine: Engine, call: Call) -> Flow | None:
         argv = [word for word in argv if word[:2] != "-p"]
     options = parse(argv, _grammar(name, embedded=embedded))
     texts = _texts(name, options, embedded=embedded)
-    if options.has("-readonly", "-safe", "--dry_run"):
+    for path in options.all_values(*_OUTPUT.get(name, ())):
+        engine.effect("write", path, call)
+    if options.has(*_CHANGES_NOTHING.get(name, ())) and not any(text.lstrip()[:1] == "." for text in texts):
+        engine.unproved |= not all(map(only_reads, texts))
         engine.effect("read", None, call)
         return Flow(None, PIPED)
     if embedded and options.words and not all(_READING.match(text) for text in texts):
         own_file(engine, call, options.words[0])
     for text in texts:
         sql.judge(engine, call, text)
-    files = options.all_values(*_FILE_OPTIONS) if name != "wrangler" else options.all_values("--file")
+    files = _files(name, options)
     if call.stdin is not None and not _STANDARD_INPUT.isdisjoint(files):
         _input(engine, call, call.stdin)
     for path in files:
@@ -87,18 +111,66 @@ def client(engine: Engine, call: Call) -> Flow | None:
     return Flow(None, PIPED)
 
 
+# Commands that hand what they are given to the database of an application: the words that open it.
+_CONSOLES = {
+    "heroku": frozenset({"pg:psql"}),
+    "wp": frozenset({"db"}),
+    "drush": frozenset({"sql-query", "sql:query", "sqlq", "sql-cli", "sql:cli", "sqlc"}),
+    "manage.py": frozenset({"dbshell"}),
+    "django-admin": frozenset({"dbshell"}),
+    "rails": frozenset({"dbconsole", "db"}),
+    "artisan": frozenset({"db"}),
+    "fly": frozenset({"postgres", "pg", "mpg"}),
+    "neonctl": frozenset({"psql", "connection-string", "cs"}),
+    "railway": frozenset({"connect"}),
+    "gcloud": frozenset({"sql"}),
+    "supabase": frozenset({"db"}),
+}
+_CONSOLE = Grammar(
+    "-a -r -c -p --app --remote --command --credential --project --database --config --query -q"
+)
+
+
+def console(engine: Engine, call: Call) -> None:
+    """Judge the SQL that an application's or a platform's own command passes on to a database."""
+    options = parse(call.argv, _CONSOLE)
+    at = next((i for i, word in enumerate(options.words) if word in _CONSOLES[call.program]), None)
+    if at is None:
+        return
+    rest = options.words[at + 1 :]
+    texts = options.all_values("-c", "--command", "-q", "--query")
+    for text in [*texts, *(word for word in rest if " " in word)]:
+        sql.judge(engine, call, text)
+    if not texts and call.stdin is not None:
+        _input(engine, call, call.stdin)
+
+
+def _files(name: str, options: Options) -> list[str]:
+    """Return the files of statements in a client's words."""
+    if name in ("wrangler", "pscale"):
+        return options.all_values("--file")
+    if name == "sqlplus":
+        return [word[1:] for word in options.words if word[:1] == "@" and len(word) > 1]
+    return options.all_values(*_FILE_OPTIONS)
+
+
 def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:
     """Return the statements in a client's words."""
     if name in _POSTGRES:
         return options.all_values("-c", "--command")
     if name in _MYSQL_NAMES:
-        return options.all_values("-e", "--execute", "--sql")
+        return options.all_values("-e", "--execute", "--sql", "--init-command")
+    if name == "pscale" and options.words[:1] not in (["sql"], ["shell"]):
+        return []
     texts = options.all_values(*_TEXT_OPTIONS, "-cmd", "-execute")
     if embedded and name != "influx":
         texts.extend(options.words[1:])
     elif name in _STATEMENT_WORDS:
         texts.extend(word for word in options.words if " " in word)
     return texts
+
+
+_GRAMMARS = {"bq": _BQ, "pscale": _PSCALE, "sqlcmd": _SQLCMD, "sqlplus": _SQLPLUS}
 
 
 def _grammar(name: str, *, embedded: bool) -> Grammar:
@@ -108,8 +180,8 @@ def _grammar(name: str, *, embedded: bool) -> Grammar:
         return _PSQL
     if name in _MYSQL_NAMES:
         return _MYSQL
-    if name == "bq":
-        return _BQ
+    if name in _GRAMMARS:
+        return _GRAMMARS[name]
     return _CLICKHOUSE if name.startswith("clickhouse") else _CLIENT
 
 
@@ -117,7 +189,7 @@ def _file(engine: Engine, call: Call, path: str, flow: Flow) -> None:
     if flow.text is not None and known(path):
         sql.judge(engine, call, flow.text)
         return
-    if _NAMED_LOSS.search(path):
+    if NAMED_LOSS.search(path):
         engine.report("databases.script", call, path)
     engine.unknown("script", path, call)
 
@@ -126,82 +198,12 @@ _READING = re.compile(
     r"\s*(?:select|explain|pragma\s+\w+\s*(?:;|\Z)|\.(?:schema|tables|indexes|dump|headers|mode))\b",
     re.IGNORECASE,
 )
-_NAMED_LOSS = re.compile(
-    r"(?:^|[^a-z])(?:drop|truncate|wipe|purge|reset|destroy|delete|nuke)[^/]*\.sql", re.IGNORECASE
-)
 
 
 def _input(engine: Engine, call: Call, stdin: Flow) -> None:
     if stdin.text is not None:
         sql.judge(engine, call, stdin.text)
         return
-    if stdin.source and _NAMED_LOSS.search(stdin.source):
+    if stdin.source and NAMED_LOSS.search(stdin.source):
         engine.report("databases.script", call, stdin.source)
     engine.unknown("code", "SQL that flows in", call)
-
-
-_DOCUMENT_LOSS = re.compile(
-    r"\.(?:dropDatabase|drop|dropIndexes?|dropUser|dropAllUsersFromDatabase|dropRole|dropAllRolesFromDatabase"
-    r"|shutdownServer|removeShard|revokeRolesFromUser)\s*\("
-    r"|\.(?:deleteMany|remove|updateMany|findAndModify)\s*\(\s*(?:\{\s*\}|\))"
-    r"|(?:runCommand|adminCommand)\s*\(\s*\{\s*[\"']?(?:drop\w*|shutdown)\b|\bdropDatabase\s*:"
-)
-
-
-_DOCUMENT = Grammar("--eval -u -p --host --port --username --password --authenticationDatabase -f --file")
-
-
-def document(engine: Engine, call: Call) -> Flow | None:
-    """Judge the JavaScript that a MongoDB shell is given."""
-    options = parse(call.argv, _DOCUMENT)
-    texts = options.all_values("--eval")
-    if not texts and call.stdin is not None and call.stdin.text is not None:
-        texts = [call.stdin.text]
-    for text in texts:
-        if _DOCUMENT_LOSS.search(text):
-            engine.report("databases.document-loss", call, text[:120])
-    engine.effect("execute", "mongosh", call)
-    return Flow(None, PIPED)
-
-
-_REDIS = Grammar(
-    "-h -p -a -n -u -r -i -d -s --user --pass --pattern --count --rdb -x --cacert --cert --key --sni --eval"
-)
-_REDIS_LOSS = frozenset({"flushall", "flushdb", "shutdown", "swapdb", "replicaof", "slaveof", "failover"})
-_REDIS_PAIRS = frozenset(
-    {
-        ("config", "set"),
-        ("script", "flush"),
-        ("function", "flush"),
-        ("cluster", "reset"),
-        ("cluster", "flushslots"),
-        ("cluster", "forget"),
-        ("module", "load"),
-        ("module", "unload"),
-        ("debug", "segfault"),
-        ("acl", "deluser"),
-        ("acl", "setuser"),
-    }
-)
-_REDIS_SCRIPT = re.compile(r"flush(?:all|db)|\bkeys\b.*\b(?:del|unlink)\b", re.DOTALL)
-
-
-def redis(engine: Engine, call: Call) -> Flow | None:
-    """Judge the command that a Redis client is given."""
-    options = parse(call.argv, _REDIS, first_word_ends=True)
-    words = [word.lower() for word in call.argv[options.index :]]
-    if not words and call.stdin is not None and call.stdin.text is not None:
-        for line in call.stdin.text.splitlines()[:500]:
-            first = line.split()[:1]
-            if first and first[0].lower() in _REDIS_LOSS:
-                engine.report("databases.drop", call, line)
-    engine.effect("execute" if words else "read", " ".join(words[:1]) or None, call)
-    if not words:
-        return Flow(None, PIPED)
-    if words[0] in _REDIS_LOSS or tuple(words[:2]) in _REDIS_PAIRS:
-        engine.report("databases.drop", call, " ".join(words[:2]))
-    elif words[0] in ("eval", "evalsha", "fcall") and _REDIS_SCRIPT.search(" ".join(words[1:2])):
-        engine.report("databases.drop", call, words[0])
-    elif words[0] in ("del", "unlink") and (call.appended or any("*" in word for word in words)):
-        engine.report("databases.delete-all", call, " ".join(words))
-    return Flow(None, PIPED)

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from haltline.shell.call import Call
     from haltline.shell.engine import Engine
 
-_GLOBAL = Grammar(
-    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source"
-)
+_GLOBAL = Grammar("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source")
 # Settings whose value Git runs as a command (git-config(1), gitattributes(5)).
 _RUN_BY_SETTING = re.compile(
     r"core\.(?:sshcommand|pager|editor|fsmonitor|askpass|alternaterefscommand)|sequence\.editor|diff\.external"
@@ -53,6 +51,8 @@ def git(engine: Engine, call: Call) -> Flow | None:
     for setting in options.all_values("--config-env"):
         if _RUN_BY_SETTING.fullmatch(setting.partition("=")[0].lower()):
             engine.report("git.hooks", call, setting)
+    if options.value("--exec-path"):
+        engine.unproved = True  # where Git looks for its own programs
     call = moved(call, options.value("-C"))
     call = moved(call, options.value("--work-tree"))
     if not rest or options.has("--help", "--version", "-h", "-v"):
@@ -113,6 +113,8 @@ def subcommand(engine: Engine, call: Call, rest: list[str]) -> Flow | None:
             ):
                 engine.report("git.transport", call, f"{setting}={value}")
     if program is None:
+        if engine.book.own is not None:
+            engine.apply_own(engine.book.own, own.argv[0], own)
         engine.unknown("subcommand", "git " + display(name), call)
         return None
     return engine.run_program(program, own)

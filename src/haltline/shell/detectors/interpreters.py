@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from haltline.shell.call import NETWORK, PIPED, Flow
 from haltline.shell.environment import Environment
-from haltline.shell.marks import PRESENT, UNKNOWN, known
+from haltline.shell.marks import UNKNOWN, known, undecided
 from haltline.shell.options import Grammar, parse
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def shell(engine: Engine, call: Call) -> Flow:
 
 def _shell_code(engine: Engine, call: Call, rest: list[str]) -> Flow:
     text = rest[0]
-    if not text.strip(UNKNOWN + PRESENT + " "):
+    if not text.strip() or undecided(text):
         if call.appended:
             engine.report("interpreters.pipe-to-shell", call, call.argv[0])
         engine.unknown("code", "shell text that the command line does not decide", call)
@@ -65,6 +65,7 @@ def _shell_code(engine: Engine, call: Call, rest: list[str]) -> Flow:
 
 
 def _script(engine: Engine, call: Call, rest: list[str]) -> Flow:
+    engine.own_script(rest[0], rest[1:], call)
     flow = engine.file_flow(rest[0], call)
     if flow.taints & NETWORK:
         engine.report("interpreters.network-code", call)
@@ -101,6 +102,7 @@ def _shell_input(engine: Engine, call: Call) -> Flow:
 
 
 MAX_SCRIPT = 32 * 1024  # a longer file is as unknown as one that cannot be read
+_STEPS_OF_A_CODE = 6  # a text of code costs about as much as this many commands, however short it is
 _MAX_INLINE = {"inline.python:judge": 16 * 1024}  # parsing and walking a tree costs more than reading text
 
 _CODE = {
@@ -194,6 +196,7 @@ def _judge_inline(engine: Engine, call: Call, reference: str, code: str) -> None
 
 
 def _judge(engine: Engine, call: Call, reference: str, code: str) -> None:
+    engine.charge(_STEPS_OF_A_CODE)
     module, _, function = reference.partition(":")
     getattr(import_module("haltline.shell." + module), function)(engine, call, code)
 
@@ -202,6 +205,8 @@ def _module(engine: Engine, call: Call, name: str, module: str) -> Flow | None:
     """`python -m pip …` is `pip …`."""
     at = call.argv.index(module) if module in call.argv else None
     known_module = engine.book.program(module)
+    if at is not None:
+        engine.own_script(module.removesuffix(".__main__"), call.argv[at + 1 :], call)
     if at is None or known_module is None or name not in ("python", "pypy"):
         engine.effect("execute", module, call)
         return None
@@ -213,6 +218,7 @@ def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> F
     flow = engine.file_flow(path, call)
     if flow.taints & NETWORK or path.startswith(("http://", "https://")):
         engine.report("interpreters.network-code", call)
+    engine.own_script(path, rest[1:], call)
     base = path.rpartition("/")[2]
     known_script = engine.book.program(base)
     if known_script is not None and (known_script.has_rules or known_script.detectors):

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from haltline.shell.call import PIPED, Flow
+from haltline.shell.call import PIPED, REST_OF_SCHEDULE, SCHEDULE, Flow
 from haltline.shell.marks import HOME, OWN_KEY, display
 from haltline.shell.options import Grammar, parse
 from haltline.shell.vocabulary import word_set
@@ -109,8 +109,6 @@ def haltline(engine: Engine, call: Call) -> Flow | None:
     """Judge `haltline …`."""
     options = parse(call.argv, _HALTLINE, first_word_ends=True)
     words = [word for word in call.argv[options.index :] if not word.startswith("-")]
-    for setting, value in call.settings:
-        own_setting(engine, call, setting, value)
     if not words or "--help" in call.argv:
         engine.effect("read", "haltline", call)
         return Flow(None, 0)
@@ -262,23 +260,22 @@ def attached(engine: Engine, call: Call) -> None:
         engine.report("haltline.process", call, call.argv[0])
 
 
-SCHEDULE = "crontab"  # what `crontab -l` prints
-_REST_OF_SCHEDULE = "crontab without haltline"
-
-
 def schedule(engine: Engine, call: Call) -> Flow | None:
     """`crontab -l | grep -v haltline | crontab -`: Haltline's timer is taken out of the list."""
     source = call.stdin.source if call.stdin is not None else ""
     if call.program == "crontab":
         if "-l" in call.argv:
             return Flow(None, PIPED, SCHEDULE)
-        if source == _REST_OF_SCHEDULE:
+        files = [word for word in call.argv[1:] if word[:1] != "-"]
+        if source == REST_OF_SCHEDULE or any(
+            engine.file_flow(path, call).source == REST_OF_SCHEDULE for path in files
+        ):
             engine.report("haltline.change", call, "crontab")
         return None
-    if source not in (SCHEDULE, _REST_OF_SCHEDULE):
+    if source not in (SCHEDULE, REST_OF_SCHEDULE):
         return None
     named = any("haltline" in re.sub(r"[\[\]\\]", "", word) for word in call.argv[1:])
-    return Flow(None, PIPED, _REST_OF_SCHEDULE if named else source)
+    return Flow(None, PIPED, REST_OF_SCHEDULE if named else source)
 
 
 def key(engine: Engine, call: Call) -> None:

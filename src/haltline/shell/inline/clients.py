@@ -34,6 +34,11 @@ _AT_START = re.compile(
 _AFTER_SEMICOLON = re.compile(
     r";[ \t]*(?:system[ \t]|\.(?:shell|system)\b)[ \t]*(?P<shell>[^\n]+)", re.IGNORECASE
 )
+NAMED_LOSS = re.compile(
+    r"(?:^|[^a-z])(?:drop|truncate|wipe|purge|reset|destroy|delete|nuke)[^/]*\.(?:sql|cql|ddl|psql|m?js|lua)\Z",
+    re.IGNORECASE,
+)
+"""A file of statements whose name says that it deletes."""
 _RUN_LITERAL = re.compile(r"'((?:drop|truncate|delete|alter|update|revoke)\b(?:[^']|'')*)'", re.IGNORECASE)
 
 
@@ -70,6 +75,8 @@ def _file(engine: Engine, call: Call, value: str, _text: str, depth: int) -> Non
     if flow.text is not None and depth < sql.MAX_DEPTH:
         sql.judge(engine, call, flow.text, depth + 1)
     else:
+        if NAMED_LOSS.search(path):
+            engine.report("databases.script", call, path)
         engine.unknown("script", path, call)
 
 

@@ -365,11 +365,13 @@ class _Visitor:
             mode = "a" if method == "touch" else method[0]
         else:
             given = _argument(node, position, "mode")
-            mode = ("r" if given is None else self.values.text(given)) or "r"
+            mode = "r" if given is None else self.values.text(given) or ""
         if path is None:
             return
         self.found = True
-        if any(c in mode for c in "wax+"):
+        if not mode:  # not known: it may be opened for writing
+            self.engine.effect("write", path, self.call)
+        elif any(c in mode for c in "wax+"):
             self.whole()
             written(self.engine, self.call, path, overwrites="w" in mode)
             return

@@ -64,7 +64,12 @@ _TCL = re.compile(r"(?:^|[;\[{\n])\s*(exec|file\s+delete)\s+([^\n;\]}]*)")
 
 def javascript(engine: Engine, call: Call, code: str) -> None:
     """Report what a JavaScript or TypeScript text would do."""
-    judge(engine, call, _BRACKETED.sub(_member, code), "javascript")
+    judge(engine, call, members(code), "javascript")
+
+
+def members(code: str) -> str:
+    """Return JavaScript in which a member that a literal names is a name: `x["a" + "b"]` as `x.ab`."""
+    return _BRACKETED.sub(_member, code)
 
 
 def perl(engine: Engine, call: Call, code: str) -> None:

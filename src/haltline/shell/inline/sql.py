@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from haltline.shell.inline import grammar
+from haltline.shell.inline import grammar, sql_dynamic, sql_reads
 from haltline.shell.inline.sql_conditions import top_level, unfiltered
 from haltline.shell.inline.sql_statements import Statement, statements
 from haltline.shell.scanner import LimitReached
@@ -45,6 +45,18 @@ _DROPPED = word_set(
 _STRONG = word_set("TABLE DATABASE SCHEMA VIEW INDEX KEYSPACE COLUMN USER ROLE")
 _VERBS = word_set("DROP TRUNCATE DELETE UPDATE ALTER MERGE GRANT REVOKE")
 _READS = word_set("SELECT SHOW EXPLAIN DESCRIBE DESC PRAGMA VALUES TABLE USE LIST \\ HELP")
+_LOSING_CALLS = {
+    "PG_DROP_REPLICATION_SLOT": "drop", "LO_UNLINK": "drop", "DROP_CHUNKS": "drop",
+    "PG_TERMINATE_BACKEND": "server", "PG_ROTATE_LOGFILE": "server", "PG_PROMOTE": "server",
+}  # fmt: skip
+_SETTLED = {
+    "SYSTEM SHUTDOWN": "server", "SYSTEM KILL": "server", "SET GLOBAL": "server",
+    "SYSTEM STOP": "server", "SYSTEM DROP": "server",
+    "FLUSHALL": "drop", "FLUSHDB": "drop", "SHUTDOWN": "drop", "RESET MASTER": "drop", "RESET BINARY": "drop",
+    "RESET REPLICA": "drop", "RESET SLAVE": "drop", "PURGE BINARY": "drop", "PURGE MASTER": "drop",
+    "PURGE RECYCLEBIN": "drop", "PURGE DBA_RECYCLEBIN": "drop", "PURGE TABLE": "drop",
+    "SET PASSWORD": "grant", "INSERT OVERWRITE": "update-all",
+}  # fmt: skip
 _NOT_LOST = word_set("DEFAULT NOT IDENTITY EXPRESSION")
 _POWERS = word_set("SUPERUSER CREATEROLE BYPASSRLS REPLICATION SYSADMIN ACCOUNTADMIN")
 _NOISE = word_set(
@@ -60,7 +72,8 @@ _NAME = re.compile(r"[A-Z_@#\"`\[]")
 _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
     r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
-    r"|flush|shutdown|prepare|cmdshell|sys_e|load_file|pg_|lo_|\\|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
+    r"|flush|shutdown|detach|set\s+global|system\s|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\"
+    r"|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -72,6 +85,8 @@ def dialect_of(call: Call) -> str | None:
 
 def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | None = None) -> None:
     """Report what the SQL in a text would destroy or change, and the shell commands that it holds."""
+    if engine.collecting and depth == 0 and not sql_reads.only_reads(text):
+        engine.unproved = True
     if _MATTERS.search(text) is None:
         engine.effect(
             "read"
@@ -107,7 +122,7 @@ def judge(engine: Engine, call: Call, text: str, depth: int = 0, dialect: str | 
 class _Reader:
     """Judges the statements of one text in order."""
 
-    __slots__ = ("call", "depth", "dialect", "engine", "questions", "temporary", "text")
+    __slots__ = ("call", "depth", "dialect", "engine", "questions", "temporary", "text", "variables")
 
     def __init__(self, engine: Engine, call: Call, text: str, dialect: str | None, depth: int) -> None:
         self.engine = engine
@@ -117,6 +132,7 @@ class _Reader:
         self.depth = depth
         self.questions = 0
         self.temporary: set[str] = set()
+        self.variables: dict[str, sql_dynamic.Text] = {}
 
     def judge(self, statement: Statement) -> None:
         """Judge one statement, and the statements that stand in it."""
@@ -126,6 +142,7 @@ class _Reader:
             return
         self.creates(words)
         self.nested(words)
+        self.dynamic(words)
         if words[0] == "CREATE" and any(word in _BODIES for word in words[1:6]):
             self.engine.effect("write", None, self.call)
             return
@@ -140,14 +157,20 @@ class _Reader:
                     continue
                 self.engine.report("databases." + finding, self.call, _named(part, targets))
         for word in words:
-            if word in _SERVER_PROGRAM:
-                self.engine.report("interpreters.server-program", self.call, word.lower())
-            elif word in _SERVER_FILE:
-                self.server_file(words, word)
+            self.called(words, word)
         if not found:
             self.doubtful(statement)
             reads = words[0] in _READS or (words[0] == "WITH" and not _VERBS.intersection(words))
             self.engine.effect("read" if reads else "write", None, self.call)
+
+    def called(self, words: list[str], word: str) -> None:
+        """Judge a function of the server that a statement names."""
+        if word in _LOSING_CALLS:
+            self.engine.report("databases." + _LOSING_CALLS[word], self.call, word.lower())
+        elif word in _SERVER_PROGRAM:
+            self.engine.report("interpreters.server-program", self.call, word.lower())
+        elif word in _SERVER_FILE:
+            self.server_file(words, word)
 
     def doubtful(self, statement: Statement) -> None:
         """Ask the grammar about a statement that the words alone do not settle."""
@@ -174,22 +197,18 @@ class _Reader:
         plain = _plain(name)
         return plain in self.temporary or plain.startswith(("#", "@", "PG_TEMP.", "TEMP."))
 
-    def nested(self, words: list[str]) -> None:  # noqa: C901  one case for each form
-        """Judge the literals that are run as statements: blocks, `EXECUTE 'text'`, `EXEC ('text')`."""
+    def nested(self, words: list[str]) -> None:
+        """Judge the literals that are run as statements, such as the block of `DO`."""
         waiting = 0
         for index, word in enumerate(words):
-            if word in ("EXECUTE", "EXEC", "IMMEDIATE", "SP_EXECUTESQL") or (
-                word in ("FROM", "AS") and words[0] == "PREPARE"
-            ):
+            if word == "AS" and words[0] == "PREPARE":
                 waiting = 8
             elif word == "DO" and index == 0:
                 waiting = 4
             elif word in ("AS", "RETURNS") and words[0] == "CREATE":
                 waiting = 0
             elif waiting and word[:1] == "'":
-                if self.depth >= MAX_DEPTH:
-                    raise LimitReached(f"more than {MAX_DEPTH} texts of SQL inside one another")
-                judge(self.engine, self.call, word[1:], self.depth + 1, self.dialect)
+                self.inside(word[1:])
             elif waiting:
                 waiting -= 1
         for index, word in enumerate(words):
@@ -199,6 +218,26 @@ class _Reader:
                 )
                 if words[index + 1 : index + 2]:
                     self.engine.run_text(words[index + 1][1:], self.call.inner([], "sql"))
+
+    def dynamic(self, words: list[str]) -> None:
+        """Judge text that a statement puts together and runs; what stays open nobody has read."""
+        if words[0] == "CREATE" and any(word in _BODIES for word in words[1:6]):
+            return
+        sql_dynamic.assigned(words, self.variables)
+        text = sql_dynamic.executed(words, self.variables, within=self.depth > 0 or "BEGIN" in words)
+        if text is None:
+            return
+        self.engine.charge(1 + len(text.value) // 64)
+        if text.value.strip():
+            self.inside(text.value)
+        if not text.whole:
+            self.engine.report("databases.dynamic", self.call, " ".join(text.value.split())[:120])
+
+    def inside(self, text: str) -> None:
+        """Judge SQL that this text runs."""
+        if self.depth >= MAX_DEPTH:
+            raise LimitReached(f"more than {MAX_DEPTH} texts of SQL inside one another")
+        judge(self.engine, self.call, text, self.depth + 1, self.dialect)
 
     def server_file(self, words: list[str], word: str) -> None:
         """Judge files of the server that a statement reads or writes."""
@@ -275,18 +314,20 @@ def _finding(words: list[str]) -> str | None:  # noqa: C901  one case for each k
         return "delete-all" if _merge_deletes(words) else None
     if first in ("GRANT", "REVOKE"):
         return "grant" if "ALL" in words or first == "REVOKE" or _POWERS.intersection(words) else None
-    if first in ("FLUSHALL", "FLUSHDB", "SHUTDOWN"):
-        return "drop"
     if first == "CREATE":
         if words[1:4] == ["OR", "REPLACE", "TABLE"]:
             return "drop"
         return "grant" if words[1:2] in (["USER"], ["ROLE"]) and _POWERS.intersection(words) else None
-    if first == "INSERT" and words[1:2] == ["OVERWRITE"]:
-        return "update-all"
-    return None
+    if first == "DETACH" and "PERMANENTLY" in words:
+        return "drop"
+    return _SETTLED.get(first) or _SETTLED.get(" ".join(words[:2]))
 
 
 def _altered(words: list[str]) -> str | None:
+    if words[1:2] == ["SYSTEM"]:
+        return "server"
+    if words[-4:] == ["DISABLE", "ROW", "LEVEL", "SECURITY"]:
+        return "grant"
     if words[1:2] in (["USER"], ["ROLE"], ["SERVER"], ["LOGIN"]) and _POWERS.intersection(words):
         return "grant"
     last = max((index for index, word in enumerate(words) if word == "WHERE"), default=-1)

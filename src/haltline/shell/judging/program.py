@@ -24,7 +24,7 @@ MAX_PATTERN = 32
 _GLOB_NAME = re.compile(r"[*?\[]")
 _PATTERN_DIRECTORIES = frozenset({"", "/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/"})
 _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn"})
-_SHEBANG = re.compile(r"#![^\n]*?([\w.+-]+)[ \t]*(?:\n|\Z)")
+_SHEBANG = re.compile(r"#![ \t]*(\S+)([^\n]*)")
 
 
 _FIRST_IS_WRITTEN = word_set("patch zip sponge")
@@ -79,7 +79,9 @@ def apply_rules(engine: Engine, program: Program, call: Call) -> None:
     options = parse(call.argv, program.grammar, first_word_ends=wrapper)
     if wrapper:
         options.words = call.argv[options.index :]
-    elif asks_for_help(call.argv, options.words):
+    elif asks_for_help(call.argv, options.words) or (
+        program.name == "aws" and options.words[-1:] == ["help"]
+    ):
         engine.effect("read", program.name, call)
         return
     for rule, used in program.matches(options):
@@ -118,10 +120,21 @@ def run_script_file(engine: Engine, script: Flow, call: Call) -> Flow:
     if script.text is None:
         engine.unknown("script", call.argv[0], call)
         return Flow(None, script.taints)
-    match = _SHEBANG.match(script.text)
-    interpreter = match[1] if match is not None else "sh"
-    inner = call.inner([interpreter, call.argv[0], *call.argv[1:]], call.argv[0])
+    inner = call.inner([_interpreter(script.text), call.argv[0], *call.argv[1:]], call.argv[0])
     return engine.dispatch(inner)
+
+
+def _interpreter(text: str) -> str:
+    """Return the program that a script's first line names: `env`'s options and settings are not it."""
+    match = _SHEBANG.match(text)
+    if match is None:
+        return "sh"
+    name = match[1].rpartition("/")[2]
+    if name != "env":
+        return name
+    words = match[2].replace("--split-string=", " ").replace("-S", " ").split()
+    named = [word for word in words if word[:1] != "-" and "=" not in word]
+    return named[0].rpartition("/")[2] if named else "sh"
 
 
 def by_pattern(engine: Engine, call: Call, name: str, base: str) -> Flow:

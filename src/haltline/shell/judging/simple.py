@@ -5,22 +5,19 @@ from __future__ import annotations
 from itertools import product
 
 from haltline.shell import expand
-from haltline.shell.call import NETWORK, Call, Flow
-from haltline.shell.environment import RUN_BY_NAME, Environment
+from haltline.shell.call import NETWORK, REST_OF_SCHEDULE, SCHEDULE, Call, Flow
 from haltline.shell.judging.redirection import redirect
-from haltline.shell.vocabulary import word_set
+from haltline.shell.judging.settings import judge_setting
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
 if TYPE_CHECKING:
     from haltline.shell.engine import Engine
+    from haltline.shell.environment import Environment
     from haltline.shell.syntax import Assignment, Simple
 
 MAX_COMBINATIONS = 16
 
 _TRUNCATES = frozenset({":", "true"})
-_LOADED_BY_NAME = word_set(
-    "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP"
-)
 
 
 def run_simple(
@@ -92,6 +89,8 @@ def run_argv(engine: Engine, node: Simple, argv: list[str], call: Call) -> Flow:
         truncates = not argv or (argv[0] in _TRUNCATES and len(argv) == 1)
         for output in outputs:
             output.text, output.taints = flow.text, flow.taints
+            if flow.source in (SCHEDULE, REST_OF_SCHEDULE):
+                output.source = flow.source
         if truncates or flow.text == "" or (argv[0] in ("cat", "cp") and "/dev/null" in argv):
             truncations(engine, node, call)
         return Flow(None, 0)
@@ -134,9 +133,4 @@ def assign(engine: Engine, assignment: Assignment, call: Call, *, keep: bool) ->
         environment.assign(assignment.name, [value], append=assignment.append)
     else:
         call.settings.append((assignment.name, value))
-    if assignment.name == "PATH":
-        engine.elsewhere = True
-    if value and assignment.name in RUN_BY_NAME:
-        engine.run_text(value, call.inner([], assignment.name), Environment())
-    elif value and assignment.name in _LOADED_BY_NAME:
-        engine.report("interpreters.preload", call, f"{assignment.name}={value}")
+    judge_setting(engine, call, assignment.name, value)
