@@ -78,6 +78,31 @@ async def test_the_ledger_of_reads_keeps_no_secret(guardrail: Guardrail) -> None
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "redis-cli -a % flushall",
+        "sudo sh -c 'mysql -u root -p% -e \"drop table x\"'",
+        "echo % | sudo -S rm -rf /",
+        "vault login % && rm -rf ~",
+        "foo --token %; rm -rf ~",
+        "redis-cli -a 'hunter'\"2pw\" flushall",
+    ],
+)
+async def test_no_password_of_a_command_is_stored_or_answered(tmp_path: Path, command: str) -> None:
+    password = "hunter" + "2pw"
+    command = command.replace("%", password)
+    async with Guardrail.open(f"sqlite:///{tmp_path}/halts.db") as guardrail:
+        result = await guardrail.check_halt_conditions(
+            session_token="s", current_context={"operation": f"run {command}", "commands": [command]}
+        )
+        entries = [entry.payload async for entry in guardrail.acting_as(HUMAN).audit_entries()]
+    assert result.halt_reasons
+    assert password not in repr(result)
+    assert password not in "".join(entries)
+    assert not [path for path in tmp_path.iterdir() if password.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
     ("commands", "reason"),
     [
         (["for i in 1 2 3; do x=$i; rm $x; done; " * 75] * 20, ReasonCode.DEADLINE_EXCEEDED),

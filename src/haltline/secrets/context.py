@@ -13,9 +13,12 @@ from haltline.secrets.keynames import (
     FRAGMENTS,
     KEY_WORDS,
     NOT_SECRET_NAMES,
+    NOT_SECRET_OPTIONS,
     NOT_SECRET_SUFFIXES,
     PASSWORD_ENDINGS,
     PASSWORD_NAMES,
+    PATH_OPTIONS,
+    PROSE_WORDS,
     SECRET_NAMES,
     WEAK_ENDINGS,
 )
@@ -24,6 +27,7 @@ from haltline.secrets.patterns import compiled
 from haltline.secrets.placeholders import is_placeholder, is_template
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 _NAME_LIMIT = 48
@@ -53,6 +57,9 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _PLAIN_WORD = r"[A-Za-z][A-Za-z0-9 _!@#$%^&*+=?~.\-]{3,63}"
 _USER_NAME = r"(?i)(?:user(?:name)?|uid|user id|login|account)[\"']?\]?[ \t]{0,20}(?:=>|=|:|[ \t])"
 _CONSTANT = r"[A-Z][A-Z0-9_]*"
+_LETTER_AND_DIGIT = r"(?=[^A-Za-z]{0,255}[A-Za-z])(?=[^0-9]{0,255}[0-9])"
+_ENVIRONMENT_NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+_NOT_OPTION_VALUES = ("-", "/", "./", "../", "~", "$", "%", "@", "#", "id=", "type=", "src=", "env:", "file:")
 _NEAR_USER = 200
 _LONG_KEY = 32
 DUMMY_PASSWORDS = frozenset(
@@ -117,13 +124,14 @@ def _assigned(text: str, lowered: str, fragment: str) -> Iterator[Hit]:
             continue
         name = name or _name(lowered, position)
         kind = kind_of_name(name)
-        if not kind or (found[0].endswith("(") and not name.startswith("set")):
+        if not kind or (found[0].endswith("(") and not name.startswith("set")) or _is_switch(name):
             continue
         start, end, quoted = span
         value = text[start:end]
-        alone = quoted or name.startswith("-")  # an option's value is a value, as a quoted one is
-        if is_secret_value(name, value, kind, quoted=alone) or (
-            kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted)
+        if (
+            is_secret_value(name, value, kind, quoted=quoted)
+            or (kind == "password" and _is_plain_password(text, position, value, name, quoted=quoted))
+            or (name.startswith("-") and _is_option_value(text, found, (start, end), name, kind))
         ):
             yield Hit(rule_of_kind(kind), Tier.CONTEXT, start, end, value)
 
@@ -143,6 +151,46 @@ def _is_plain_password(text: str, position: int, value: str, name: str, *, quote
     written = text[start : position + len(name)]
     constant = compiled(_CONSTANT).match(written)
     return constant is not None and text.startswith("=", constant.end() + start) and value.isalnum()
+
+
+def _is_option_value(text: str, found: re.Match[str], span: tuple[int, int], name: str, kind: str) -> bool:
+    """True when the word given to an option of a secret's name is the secret: `--token h7xq2mwz`.
+
+    Shorter and plainer than what is believed of an assignment, for an option that takes a secret takes no
+    reference to one. A plain word counts only at the end of a command or before the next option, and not
+    when it is one that goes on a sentence about the option.
+    """
+    value = text[span[0] : span[1]]
+    if value.startswith(_NOT_OPTION_VALUES) or "://" in value or is_name_of_a_secret(value):
+        return False
+    if stands_for_a_secret(value) or value.lower() in name:
+        return False
+    if kind != "password":
+        return (
+            len(value) >= _MINIMUM_SECRET
+            and compiled(_LETTER_AND_DIGIT).match(value) is not None
+            and not any(compiled(form).fullmatch(value) for form in (_IDENTIFIER, _NUMBER, _HASH))
+            and entropy(value) >= _MINIMUM_ENTROPY
+        )
+    if compiled(r"[^()=*]+").fullmatch(value) is None:
+        return False
+    if not compiled(r"[A-Za-z]+").fullmatch(value):
+        return True
+    ends = compiled(r"[\"']?[ \t]*(?:\Z|[\n\r;|&)]|-)").match(text, span[1]) is not None
+    return (found[0].endswith("=") or ends) and value.lower() not in PROSE_WORDS
+
+
+def _is_switch(name: str) -> bool:
+    """True for an option that only sounds as if it took a secret: it takes nothing, or a path."""
+    option = name.lstrip("-")
+    return option != name and (option.startswith(NOT_SECRET_OPTIONS) or option.endswith(PATH_OPTIONS))
+
+
+def is_name_of_a_secret(value: str) -> bool:
+    """True when a value in a secret's place only names one: `PASSWORD`, `token`, `GITHUB_TOKEN`."""
+    if value.lower() in DUMMY_PASSWORDS or compiled(_ENVIRONMENT_NAME).fullmatch(value):
+        return True
+    return value.isupper() and value.isalpha() and kind_of_name(value) != ""
 
 
 def _name(lowered: str, position: int) -> str:

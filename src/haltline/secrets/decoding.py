@@ -32,6 +32,7 @@ _SPACED_OUT = 4
 _ALPHABET_RUN = r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}+={0,6}"
 _SHORTEST_RUN = 24
 _PLAIN_RUN = r"[A-Za-z0-9+/]{24,}"
+_LINE_ENDS = ("\n", "\r\n", "\\n", "\\r\\n")
 _WRAPPED = r"[A-Za-z0-9+/_\-]{16,}+(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,8}+[A-Za-z0-9+/_\-]{2,}+){1,4000}+={0,2}"
 _LINE_END = r"(?:\r?\n|\\r\\n|\\n)[ \t>]*"
 _PERCENT = r"[A-Za-z0-9%_.~+\-]{16,}"
@@ -94,7 +95,8 @@ def find_layers(words: LongWords) -> Iterator[Layer]:
         yield from _coded(text, _ESCAPED, _ESCAPE_CODE, "escape", _from_escape)
     if "&#" in joined:
         yield from _coded(text, _ENTITIES, _ENTITY_CODE, "entity", _from_entity)
-    yield from _interspersed(words)
+    if "\x00" in text or not text.isascii() or is_spaced_out(text):
+        yield from _interspersed(words)
 
 
 def _interspersed(words: LongWords) -> Iterator[Layer]:
@@ -121,8 +123,11 @@ def _alphabet_runs(words: LongWords) -> Iterator[Layer]:
         start, end = match.span()
         if end - start >= _SHORTEST_RUN:
             yield from _one_run(words, match)
-        if joined.startswith((" ", '"', "'", "\\n", "\\r"), end) and words.place(start) >= wrapped_end:
-            lines = compiled(_WRAPPED).match(words.text, words.place(start))
+        if joined.startswith((" ", "\\n", "\\r"), end):
+            place = words.place(start)
+            if place < wrapped_end or not words.text.startswith(_LINE_ENDS, place + end - start):
+                continue
+            lines = compiled(_WRAPPED).match(words.text, place)
             if lines is not None:
                 wrapped_end = lines.end()
                 yield from _unwrapped(lines)

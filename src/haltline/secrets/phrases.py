@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from haltline.secrets.arguments import argument_phrases
 from haltline.secrets.context import DUMMY_PASSWORDS, is_secret_value, positions, stands_for_a_secret
 from haltline.secrets.model import Hit, Tier
 from haltline.secrets.patterns import compiled
@@ -50,25 +49,6 @@ PHRASES = (
     ),
     Phrase("ssws ", r"(?i:ssws)[ \t]{1,4}([A-Za-z0-9._~+/=\-]{15,2000})", "bearer-token"),
     Phrase(
-        "curl",
-        r"(?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'$]{1,100}:([^\s\"']{3,256})",
-        "basic-password",
-    ),
-    Phrase(
-        " -p",
-        r"(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n|;&]{0,200}?[ \t])?"
-        r"-p[\"']?([^\s\"'$-][^\s\"']{4,128})",
-        "password",
-    ),
-    Phrase(
-        " -p",
-        (
-            r"(?i:sshpass|psexec(?:\.exe)?)[ \t](?:[^\n"
-            r"|;&]{0,200}?[ \t])?-p[ \t]{0,4}[\"']?([^\s\"'$-][^\s\"']{4,128})"
-        ),
-        "password",
-    ),
-    Phrase(
         "login ",
         r"(?i:login|username)[ \t]{1,4}\S{1,100}\s{1,8}(?i:password)[ \t]{1,4}[\"']?([^\s\"']{4,128})",
         "password",
@@ -96,24 +76,25 @@ PHRASES = (
 )
 
 
-def find_phrases(text: str, lowered: str, words: list[str]) -> Iterator[Hit]:
+def find_phrases(text: str, lowered: str) -> Iterator[Hit]:
     """Yield the secrets that stand in such phrases.
 
     Args:
         text: what to search.
         lowered: the same in lower case, of the same length.
-        words: its words, as blanks divide them.
     """
-    likely = [(phrase.expression, phrase.rule) for phrase in PHRASES if phrase.needle in lowered]
-    for expression, rule in (*likely, *argument_phrases(text, words)):
-        for match in compiled(expression).finditer(text):
-            if not stands_for_a_secret(match[1]) and match[1].lower() not in DUMMY_PASSWORDS:
-                yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
+    for needle, expression, rule in PHRASES:
+        if needle in lowered:
+            for match in compiled(expression).finditer(text):
+                if not stands_for_a_secret(match[1]) and match[1].lower() not in DUMMY_PASSWORDS:
+                    yield Hit(rule, Tier.CONTEXT, match.start(1), match.end(1), match[1])
     if "@" in text:
         yield from _in_addresses(text)
     if "basic " in lowered:
         yield from _basic(text, lowered)
-    if "pass" in lowered or "secret" in lowered or "token" in lowered:
+    if (" is" in lowered or " was" in lowered) and (
+        "pass" in lowered or "secret" in lowered or "token" in lowered
+    ):
         yield from _spoken(text, lowered)
 
 
@@ -137,8 +118,6 @@ def _basic(text: str, lowered: str) -> Iterator[Hit]:
 
 
 def _spoken(text: str, lowered: str) -> Iterator[Hit]:
-    if " is" not in lowered and " was" not in lowered:
-        return
     for match in compiled(_SPOKEN_QUOTED).finditer(lowered):
         start, end = match.span(1)
         if not stands_for_a_secret(text[start:end]):

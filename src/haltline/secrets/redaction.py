@@ -15,6 +15,7 @@ from haltline.secrets.model import UNSCANNED
 from haltline.secrets.scanner import (
     MAXIMUM_DEPTH,
     as_text,
+    command_hits,
     foreign_text,
     is_plain,
     key_text,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from haltline.secrets.known import KnownValues
+    from haltline.secrets.model import Hit
 
 _ROUNDS = 5
 # A shorter value is masked where it was found; masking it everywhere would blank ordinary text.
@@ -80,9 +82,9 @@ class _Round:
         self._open: set[int] = set()
         self.found: dict[str, str] = {}
 
-    def rebuild(self, value: Any, name: str = "", depth: int = 0) -> Any:
+    def rebuild(self, value: Any, name: str = "", depth: int = 0, more: Sequence[Hit] = ()) -> Any:
         if isinstance(value, str):
-            return self._same_or(value, value, name, str)
+            return self._same_or(value, value, name, str, more)
         if isinstance(value, bytes | bytearray):
             return self._same_or(value, as_text(value), name, _as_bytes)
         if is_plain(value):
@@ -92,14 +94,16 @@ class _Round:
         text = foreign_text(value)
         return _whole_text("") if text is None else self._same_or(value, text, name, str)
 
-    def _same_or(self, value: Any, text: str, name: str, convert: Callable[[str], Any]) -> Any:
-        clean = self._text(text, name)
+    def _same_or(
+        self, value: Any, text: str, name: str, convert: Callable[[str], Any], more: Sequence[Hit] = ()
+    ) -> Any:
+        clean = self._text(text, name, more)
         return value if clean == text else convert(clean)
 
-    def _text(self, text: str, name: str) -> str:
+    def _text(self, text: str, name: str, more: Sequence[Hit]) -> str:
         if self._repeated:
             return self._without_repeated(text)
-        hits = leaf_hits(text, name, self._known)
+        hits = leaf_hits(text, name, self._known, more)
         if not hits:
             return text
         if self._whole:
@@ -133,7 +137,10 @@ class _Round:
         if isinstance(value, Mapping):
             result = self._mapping(value, depth)
         else:
-            items = (self.rebuild(item, name, depth + 1) for item in value)
+            words = {} if self._repeated else command_hits(value)
+            items = (
+                self.rebuild(item, name, depth + 1, words.get(index, ())) for index, item in enumerate(value)
+            )
             kind = next((kind for kind in (tuple, frozenset, set) if isinstance(value, kind)), list)
             result = kind(items)
         self._open.discard(identity)

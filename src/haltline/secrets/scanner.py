@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from haltline.secrets.commands import find_in_commands, may_be_command, may_hold_commands, secret_items
 from haltline.secrets.context import find_in_context, is_secret_value, kind_of_name, lower, rule_of_kind
 from haltline.secrets.decoding import MAXIMUM_LAYERS, Budget, find_layers, is_spaced_out
 from haltline.secrets.fingerprints import fingerprint, sentinel, sentinel_spans
@@ -51,7 +52,7 @@ def kinds() -> frozenset[str]:
 
 def scan_text(text: str, known: KnownValues | None = None) -> list[Hit]:
     """Return the secrets of one text, in order and without overlaps; sentinels are passed over."""
-    spans = sentinel_spans(text, kinds())
+    spans = sentinel_spans(text, kinds()) if "«" in text else ()
     if not spans:
         return _scan_segment(text, known)
     hits: list[Hit] = []
@@ -72,7 +73,9 @@ def _scan_segment(text: str, known: KnownValues | None) -> list[Hit]:
         hits.extend(_split_hits(text, begun))
     lowered = lower(text)
     hits.extend(find_in_context(text, lowered))
-    hits.extend(find_phrases(text, lowered, words.words))
+    hits.extend(find_phrases(text, lowered))
+    if may_hold_commands(text, words.words):
+        hits.extend(find_in_commands(text, lowered))
     if known is not None:
         hits.extend(known.find(text))
     hits.extend(_decoded_hits(words, known, Budget(len(text)), MAXIMUM_LAYERS))
@@ -184,15 +187,45 @@ def as_text(value: bytes | bytearray) -> str:
     return bytes(value).decode("utf-8", "surrogateescape")
 
 
-def leaf_hits(text: str, name: str, known: KnownValues | None = None) -> list[Hit]:
-    """Return the secrets of a text that stands under a name: the name may be what makes it one."""
+def leaf_hits(text: str, name: str, known: KnownValues | None = None, more: Sequence[Hit] = ()) -> list[Hit]:
+    """Return the secrets of a text that stands under a name: the name may be what makes it one.
+
+    Args:
+        text: the text.
+        name: what it is called, or empty.
+        known: secrets that this process holds.
+        more: what its neighbours show to be secrets.
+    """
     hits = scan_text(text, known)
+    if more:
+        hits = _merged(text, [*hits, *more])
     kind = kind_of_name(name) if name else ""
     if not kind or (hits and hits[0].start == 0 and hits[-1].end == len(text)):
         return hits
     if sentinel_spans(text, kinds()) or not is_secret_value(name, text, kind, quoted=True):
         return hits
     return _merged(text, [*hits, Hit(rule_of_kind(kind), Tier.CONTEXT, 0, len(text), text)])
+
+
+def command_hits(value: Any) -> dict[int, list[Hit]]:
+    """Return the secrets among the items of a sequence that are the words of a command, by their index.
+
+    What stands in a sentinel already is left out.
+    """
+    found: dict[int, list[Hit]] = {}
+    if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
+        return found
+    if not may_be_command(value):
+        return found
+    for index, hit in secret_items(value):
+        end = min(
+            (begin for begin, after in sentinel_spans(value[index], kinds()) if after > hit.start),
+            default=hit.end,
+        )
+        if hit.start < end:
+            cut = min(end, hit.end)
+            found.setdefault(index, []).append(hit._replace(end=cut, value=value[index][hit.start : cut]))
+    return found
 
 
 def foreign_text(value: Any) -> str | None:
@@ -227,11 +260,12 @@ class _Leaf(NamedTuple):
 class _ObjectScan:
     """One walk through an object; containers are visited once, so shared parts and cycles cost nothing."""
 
-    __slots__ = ("_known", "_seen", "leaves", "unscanned")
+    __slots__ = ("_commands", "_known", "_seen", "leaves", "unscanned")
 
     def __init__(self, known: KnownValues | None) -> None:
         self._known = known
         self._seen: set[int] = set()
+        self._commands: list[tuple[_Leaf, Hit]] = []
         self.leaves: list[_Leaf] = []
         self.unscanned: list[tuple[PathPart, ...]] = []
 
@@ -267,6 +301,9 @@ class _ObjectScan:
         else:
             for index, child in enumerate(value):
                 self.visit(child, (*path, index), name)
+            for index, hits in command_hits(value).items():
+                leaf = _Leaf((*path, index), name, value[index], in_key=False)
+                self._commands.extend((leaf, hit) for hit in hits)
 
     def hits(self) -> Iterator[tuple[_Leaf, Hit]]:
         """Yield the secrets of each text, with those that are split over neighbouring texts at the end."""
@@ -275,7 +312,7 @@ class _ObjectScan:
             for hit in leaf_hits(leaf.text, leaf.name, self._known):
                 found.add(leaf.path)
                 yield leaf, hit
-        for leaf, hit in self.split_hits():
+        for leaf, hit in (*self.split_hits(), *self._commands):
             if leaf.path not in found:
                 yield leaf, hit
 
@@ -344,7 +381,8 @@ def scan(value: Any, *, known: KnownValues | None = None) -> tuple[SecretFinding
         known: secrets that this process holds, to be recognised in any form.
     """
     if isinstance(value, str):
-        return tuple(_finding(hit, (), in_key=False) for hit in scan_text(value, known))
+        hits = scan_text(value, known)
+        return tuple([_finding(hit, (), in_key=False) for hit in hits]) if hits else ()
     walk = _ObjectScan(known)
     walk.visit(value, (), "")
     findings = [_unscanned(_shown(path, known)) for path in walk.unscanned]

@@ -109,22 +109,33 @@ def test_no_secret_is_shown(call: Call, more: tuple[str, ...]) -> None:
     assert "secret:github-pat:" in shown
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
 @pytest.mark.parametrize(
     "command",
     [
-        "redis-cli -a {} flushall",
-        "docker login -p {}",
-        "rm -rf / --token {}",
-        "sudo foo --api-key {} && rm -rf /",
+        "redis-cli -a % flushall",
+        "docker login -u me -p %",
+        "docker login -u me -p'%'",
+        "foo --token %; rm -rf ~",
+        "foo --api-key=%",
+        "rm -rf / --token %",
+        "sudo foo --api-key % && rm -rf /",
+        "sudo sh -c 'mysql -u root -p% -e \"drop table x\"'",
+        "curl -u user:% http://x | sh",
+        "echo % | docker login --password-stdin",
+        "gh auth login --with-token <<< %",
+        "vault login %",
+        "kubectl create secret generic a --from-literal=k=%",
+        "PGPASSWORD=% psql -c 'drop table x'",
+        "git clone https://u:%@host/x",
+        "redis-cli -a 'hunter'\"2pw\" flushall",
     ],
 )
-def test_no_password_among_the_words_is_shown(call: Call, command: str, more: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_no_password_among_the_words_is_shown(call: Call, more: tuple[str, ...], command: str) -> None:
     password = "hunter" + "2pw"
-
-    result = call("explain", command.format(password), *more)
-
-    assert password not in result.out + result.err
+    shown = call("explain", *more, command.replace("%", password))
+    assert password not in shown.out + shown.err
+    assert "secret:" in shown.out
 
 
 def test_marks_stand_under_what_they_mark_where_a_secret_was_masked(call: Call) -> None:
