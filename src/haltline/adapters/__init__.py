@@ -1,0 +1,1 @@
+"""Haltline inside agent frameworks and coding agents: one module for each."""
