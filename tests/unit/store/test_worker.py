@@ -177,3 +177,56 @@ print("done")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=BOUND, check=True)
     assert done.stdout.split() == [b"done"]
+
+
+TRACED_AFTER_AN_INTERRUPTION = """
+import sys, threading, anyio
+from haltline.store.worker import Lanes
+
+lanes, begun, ended = Lanes("test", limit=1, interrupt=True), threading.Event(), threading.Event()
+
+def endless():
+    begun.set()
+    try:
+        while True:
+            pass
+    finally:
+        ended.set()
+
+async def abandon():
+    async with anyio.create_task_group() as group:
+        group.start_soon(lanes.run_abandonable, endless)
+        while not begun.is_set():
+            await anyio.sleep(0.001)
+        group.cancel_scope.cancel()
+    await anyio.to_thread.run_sync(ended.wait)
+
+anyio.run(abandon)
+for thread in threading.enumerate():
+    if thread.name.startswith("test-"):
+        thread.join()
+
+lines = []
+def trace(frame, event, argument):
+    lines.append(frame.f_lineno)
+    return trace
+
+def traced():
+    return 1
+
+sys.settrace(trace)
+traced()
+sys.settrace(None)
+print(len(lines))
+"""
+
+
+def test_a_process_can_be_traced_after_an_interruption() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TRACED_AFTER_AN_INTERRUPTION],
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=True,
+    )
+    assert int(done.stdout) > 0
