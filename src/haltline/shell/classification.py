@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from haltline.shell.book import built_in
+from haltline.shell.marks import display
 from haltline.shell.quick import plain_words
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
@@ -48,4 +49,4 @@ def strictest(verdicts: list[Verdict]) -> Verdict:
 def sentence(verdict: Verdict) -> str:
     """Return a verdict's reason with what it is about."""
     _, rule, _, _, _, target, _ = verdict
-    return f"{rule.reason}: {target[:200]}" if target else rule.reason
+    return f"{rule.reason}: {display(target[:200])}" if target else rule.reason

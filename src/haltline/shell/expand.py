@@ -35,7 +35,6 @@ _USE_DEFAULT = frozenset({":-", "-", ":=", "="})
 _CASES = {"^^": str.upper, ",,": str.lower, "@U": str.upper, "@L": str.lower, "@E": ansi_c}
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ELEMENT = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
-_RUNS_INSIDE = re.compile(r"\[.*(?:\$\(|`)", re.DOTALL)
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _NAMING = frozenset({"-v", "-R"})
 
@@ -98,7 +97,8 @@ def prompt(engine: Engine, value: str, environment: Environment) -> str:
 
 def subscripts(engine: Engine, value: str, environment: Environment) -> None:
     """Judge what a text runs where Bash takes it for arithmetic or the name of an element."""
-    if "[" in value and _RUNS_INSIDE.search(value):
+    opened = value.find("[")
+    if opened >= 0 and ("$(" in value[opened:] or "`" in value[opened:]):
         prompt(engine, value, environment)
 
 
@@ -295,6 +295,8 @@ class _Build:
                 subscript = text(self.engine, part.argument, self.environment)
                 if subscript[:1] == "[" and subscript[-1:] == "]":
                     return self.element(part.name, subscript[1:-1])
+            if subscript is not None:
+                evaluated(self.engine, subscript, self.environment)
             value = self.element(part.name, subscript)
         else:
             value = self.plain_value(part.name)
@@ -316,6 +318,9 @@ class _Build:
                 self.environment.assign(part.name, [default])
             return default
         given = text(self.engine, argument, self.environment)
+        if operator == ":":  # where the part begins and how long it is are arithmetic
+            subscripts(self.engine, given, self.environment)
+            evaluated(self.engine, given, self.environment)
         if operator in (":+", "+"):
             return "" if value == "" else given
         if operator in (":?", "?"):

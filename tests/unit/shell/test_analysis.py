@@ -279,3 +279,13 @@ def test_effect_kinds_are_the_documented_ones() -> None:
     )
 
     assert [kind.value for kind in EffectKind] == documented.split()
+
+
+@pytest.mark.parametrize(
+    "command", ["PYTHONSTARTUP=~/.pythonrc python", "haltline halts | xargs haltline ack"]
+)
+def test_a_reason_can_be_printed(command: str) -> None:
+    reasons = [verdict.reason for verdict in analyze(command).verdicts]
+
+    assert reasons
+    assert all(reason.isprintable() for reason in reasons)

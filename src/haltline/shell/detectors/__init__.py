@@ -125,14 +125,14 @@ DETECTORS = _table()
 # more.
 TRIGGERS = {
     "detectors.builtins:echo": "(?!)",
-    "detectors.builtins:printf": r"\$\(|`",
+    "detectors.builtins:printf": r"\$\(|`|-v",
     "detectors.builtins:cat": "(?!)",
     "detectors.builtins:decode": "(?!)",
     "detectors.builtins:passing": "(?!)",
     "detectors.builtins:change_directory": "(?!)",
     "detectors.builtins:declare": r"=|\$\(|`",
     "detectors.builtins:alias": "=",
-    "detectors.builtins:read": r"-C|\$\(|`",
+    "detectors.builtins:read": r"-C|\$\(|`|[A-Z]{3}",  # a variable that somebody reads is in capitals
     "detectors.builtins:which": "(?!)",
     "detectors.builtins:bound": r" -[a-zA-Z]*[Cx]",
     "detectors.helpers:helper": r"--preview|--bind|--pre|--host|--filt|--post|::",

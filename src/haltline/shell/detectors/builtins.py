@@ -56,6 +56,7 @@ def printf(engine: Engine, call: Call) -> Flow:
             expand.subscripts(engine, word, call.environment)
         if name and argv:
             call.environment.assign(name[0], [_formatted(argv)])
+            judge_setting(engine, call, name[0], _formatted(argv))
         return Flow("", 0)
     if argv[:1] == ["--"]:
         argv = argv[1:]
@@ -241,6 +242,9 @@ def declare(engine: Engine, call: Call) -> Flow:
         if equals and _NAME.match(name.rstrip("+")):
             call.environment.assign(name.rstrip("+"), [value], append=name.endswith("+"))
             judge_setting(engine, call, name.rstrip("+"), value)
+            if any(word[:1] == "-" and "i" in word for word in call.argv[1:]):
+                expand.subscripts(engine, value, call.environment)
+                expand.evaluated(engine, value, call.environment)
     engine.effect("read", None, call)
     return Flow("", 0)
 
@@ -282,6 +286,7 @@ def read(engine: Engine, call: Call) -> Flow:
     names = options.words or ["REPLY"]
     for name in names:
         expand.subscripts(engine, name, call.environment)
+        judge_setting(engine, call, name, UNKNOWN)
     array = options.value("-a") if call.argv[0] == "read" else (options.words or ["MAPFILE"])[0]
     if array is not None and text is not None and known(text):
         values = text.split("\n", 1)[0].split() if call.argv[0] == "read" else text.splitlines()

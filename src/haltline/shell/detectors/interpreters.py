@@ -203,14 +203,17 @@ def _judge(engine: Engine, call: Call, reference: str, code: str) -> None:
 
 def _module(engine: Engine, call: Call, name: str, module: str) -> Flow | None:
     """`python -m pip …` is `pip …`."""
-    at = call.argv.index(module) if module in call.argv else None
+    argv = call.argv
+    at = next((i for i, word in enumerate(argv) if word == module), None)
+    if at is None:  # `-mpip`
+        at = next((i for i, word in enumerate(argv) if word[:1] == "-" and word.endswith("m" + module)), None)
     known_module = engine.book.program(module)
     if at is not None:
-        engine.own_script(module.removesuffix(".__main__"), call.argv[at + 1 :], call)
+        engine.own_script(module.removesuffix(".__main__"), argv[at + 1 :], call)
     if at is None or known_module is None or name not in ("python", "pypy"):
         engine.effect("execute", module, call)
         return None
-    return engine.dispatch(call.inner(call.argv[at:], call.argv[0]))
+    return engine.dispatch(call.inner([module, *argv[at + 1 :]], argv[0]))
 
 
 def _language_file(engine: Engine, call: Call, judge: str, rest: list[str]) -> Flow:

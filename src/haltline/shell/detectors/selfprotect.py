@@ -102,6 +102,7 @@ def own_file(engine: Engine, call: Call, path: str, *, removed: bool = False) ->
     return False
 
 
+_GROUPS = frozenset({"config", "keys", "rules", "sessions", "strikes", "waivers", "audit", "spool"})
 _HALTLINE = Grammar("--config --database --database-url --home --data-dir --profile")
 
 
@@ -109,7 +110,7 @@ def haltline(engine: Engine, call: Call) -> Flow | None:
     """Judge `haltline …`."""
     options = parse(call.argv, _HALTLINE, first_word_ends=True)
     words = [word for word in call.argv[options.index :] if not word.startswith("-")]
-    if not words or "--help" in call.argv:
+    if not words or _asks_for_help(call.argv):
         engine.effect("read", "haltline", call)
         return Flow(None, 0)
     for option in ("--config", "--database", "--database-url", "--home", "--data-dir"):
@@ -128,6 +129,11 @@ def haltline(engine: Engine, call: Call) -> Flow | None:
         return Flow(None, 0)
     engine.report("haltline.settle" if words[0] in _SETTLES else "haltline.change", call, " ".join(words[:2]))
     return Flow(None, 0)
+
+
+def _asks_for_help(argv: list[str]) -> bool:
+    """Return whether `--help` stands where nothing takes it for a value: directly after the subcommand."""
+    return "--help" in argv[1:3] or (argv[3:4] == ["--help"] and argv[1] in _GROUPS)
 
 
 def own_setting(engine: Engine, call: Call, name: str, value: str) -> None:

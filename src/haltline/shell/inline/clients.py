@@ -19,11 +19,13 @@ _ANYWHERE = re.compile(
     r"\\!\s*(?P<shell>[^\n]+)|\\(?:i|ir|include|include_relative|\.)\s+(?P<file>'[^'\n]*'|\S+)"
     r"|\\(?:o|out|w|write|g|gx)\s+(?:\|\s*(?P<pipe>[^\n]+)|(?P<out>[^\s|;]+))"
     r"|\\copy\b[^\n]*?\b(?:from|to)\s+(?:program\s+'(?P<program>(?:[^']|'')*)'|'?(?P<copy>[^'\s]+))"
-    r"|(?P<gexec>\\gexec\b)",
-    re.IGNORECASE,
+    r"|(?P<gexec>\\gexec\b)"
+    r"|^[ \t]*\\[a-z]+\b[^`\n]*(?P<backticks>`[^\n]*`)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _AT_START = re.compile(
-    r"^[ \t]*(?:\.(?:shell|system)\b|system[ \t]|!!|\.(?:read|import|output|once|excel)[ \t]+[\"']?\|"
+    r"^[ \t]*(?:\.(?:sh|she|shel|shell|sy|sys|syst|syste|system)\b|system[ \t]|host[ \t]|!"
+    r"|!!|\.(?:r|re|read|i|im|import|o|ou|out|output|on|once|e|ex|excel)[ \t]+[\"']?\|"
     r"|pager[ \t])"
     r"[ \t]*(?P<shell>[^\n]+)"
     r"|^[ \t]*(?:\.read|source|:r)[ \t]+(?P<file>'[^'\n]*'|\S+)"
@@ -39,6 +41,8 @@ NAMED_LOSS = re.compile(
     re.IGNORECASE,
 )
 """A file of statements whose name says that it deletes."""
+_COPIES_OUT = re.compile(r"\\copy\b(?:(?!\\copy\b)[^\n])*\bto\b", re.IGNORECASE)
+_SEARCHED_IN_A_STEP = 64  # characters
 _RUN_LITERAL = re.compile(r"'((?:drop|truncate|delete|alter|update|revoke)\b(?:[^']|'')*)'", re.IGNORECASE)
 
 
@@ -88,7 +92,8 @@ def _out(engine: Engine, call: Call, value: str, _text: str, _depth: int) -> Non
 
 
 def _copy(engine: Engine, call: Call, value: str, text: str, depth: int) -> None:
-    if re.search(r"\\copy\b[^\n]*\bto\b", text, re.IGNORECASE):
+    engine.charge(1 + len(text) // _SEARCHED_IN_A_STEP)
+    if _COPIES_OUT.search(text) is not None:
         _out(engine, call, value, text, depth)
 
 
@@ -107,6 +112,12 @@ def _generated(engine: Engine, call: Call, _value: str, text: str, depth: int) -
         sql.judge(engine, call, match[1].replace("''", "'") + " generated", depth + 1, "postgres")
 
 
+def _backticks(engine: Engine, call: Call, value: str, _text: str, _depth: int) -> None:
+    """Judge each text in backquotes: what it prints is an argument of the meta-command."""
+    for code in value.split("`")[1::2]:
+        engine.run_text(code, call.inner([], "sql"))
+
+
 _HANDLERS = {
     "shell": _shell,
     "pipe": _shell,
@@ -116,4 +127,5 @@ _HANDLERS = {
     "copy": _copy,
     "restore": _restore,
     "gexec": _generated,
+    "backticks": _backticks,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from haltline.shell import expand
 from haltline.shell.call import NOTHING, Call, Flow
 from haltline.shell.judging.redirection import redirect
+from haltline.shell.judging.settings import judge_setting
 from haltline.shell.marks import UNKNOWN
 from haltline.shell.syntax import Compound, Simple
 
@@ -36,6 +37,7 @@ def run_compound(
     values = operands(engine, node, environment)
     if kind == "for" and node.name:
         environment.assign(node.name, values or environment.positional or [UNKNOWN])
+        judge_setting(engine, call, node.name, values[0] if values else UNKNOWN)
     inner = environment.copy() if kind in ("subshell", "coproc") else environment
     branching = kind not in ("subshell", "group", "coproc")
     inner.uncertain += branching
