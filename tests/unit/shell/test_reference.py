@@ -100,6 +100,7 @@ DENY = [
     "let 'x[$(rm -rf /)]=1'",
 ]
 ASK = [
+    'rm -rf "$(pwd)"/*',
     "git push -fu origin main",
     "git -C /repo reset --hard",
     "cat x |& bash",

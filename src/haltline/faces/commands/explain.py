@@ -203,7 +203,7 @@ _STYLES = {"reads": "proceed", "nothing": "proceed"}
 def _print(output: Output, text: str, found: Mapping[str, Any]) -> None:
     verdicts = found["verdicts"]
     summary = found["summary"]
-    word, sentence = (summary.upper(), f"It {verdicts[0]['reason']}") if verdicts else _HEADLINES[summary]
+    word, sentence = (summary.upper(), _told(verdicts[0]["reason"])) if verdicts else _HEADLINES[summary]
     output.headline(word, sentence, _STYLES.get(summary, summary))
     if verdicts:
         output.line(f"Instead: {verdicts[0]['advice']}")
@@ -242,8 +242,13 @@ def _placed(text: str, verdict: Mapping[str, Any]) -> tuple[str, str]:
     return (f"line {place['line']}" if "line" in place else "-", place.get("way", "-"))
 
 
+def _told(reason: str) -> str:
+    """Return a rule's reason as the beginning of a sentence: most say what the command would do."""
+    return reason[0].upper() + reason[1:] if reason.startswith(("the ", "command ")) else f"It {reason}"
+
+
 def _sentence(verdict: Mapping[str, Any]) -> str:
-    return f"It {verdict['reason']}. Instead: {verdict['advice']}"
+    return f"{_told(verdict['reason'])}. Instead: {verdict['advice']}"
 
 
 def _place(text: str, verdict: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ def _table() -> dict[str, str]:
 
 _BY_FUNCTION = {
     "builtins:echo": "echo",
+    "builtins:working_directory": "pwd",
     "builtins:printf": "printf",
     "builtins:cat": "cat",
     "builtins:decode": "base64 base32 xxd gbase64",
@@ -125,6 +126,7 @@ DETECTORS = _table()
 # more.
 TRIGGERS = {
     "detectors.builtins:echo": "(?!)",
+    "detectors.builtins:working_directory": "(?!)",
     "detectors.builtins:printf": r"\$\(|`|-v",
     "detectors.builtins:cat": "(?!)",
     "detectors.builtins:decode": "(?!)",

@@ -47,6 +47,12 @@ def echo(engine: Engine, call: Call) -> Flow:
     return Flow((scanner.ansi_c(text) if escapes else text) + newline, call.taints)
 
 
+def working_directory(engine: Engine, call: Call) -> Flow:
+    """`pwd` writes where the shell is, as `$PWD` does."""
+    engine.effect("read", None, call)
+    return Flow(call.environment.values("PWD")[-1] + "\n", 0)
+
+
 def printf(engine: Engine, call: Call) -> Flow:
     """`printf` writes its format with the arguments filled in, again and again while some are left."""
     argv = call.argv[1:]
