@@ -1678,6 +1678,10 @@ OWN_DENIED = [
     "powershell -c \"Set-Content .claude/settings.json '{}'\"",
     "haltline ack H --resolution dismissed --continue-with-caution --notes --help",
     "haltline ack 1 -- --help",
+    "git checkout haltline.yaml",
+    "git checkout -- haltline.yaml",
+    "pkill -f 'hal[t]line'",
+    "pkill -f halt",
     "haltline strikes reset t --notes --help",
     "haltline config set x --help",
     "haltline keys revoke x -- --help",
@@ -1790,6 +1794,8 @@ OWN_RISKY = [
 ]
 OWN_EVERYDAY = [
     "haltline ack --help",
+    "git checkout main",
+    "pkill -f vite",
     "haltline --help",
     "haltline config set --help",
     "python3 -mpytest -q",

@@ -40,6 +40,8 @@ DENY = [
     "sqlite3 x '.sh rm -rf /'",
     "sqlite3 x '.o |rm -rf /' 'select 1'",
     "sqlplus x <<< '! rm -rf /'",
+    "sqlplus x <<< 'host rm -rf /'",
+    "mysql --pager='rm -rf /' -e 'select 1'",
     "PSQL_PAGER='rm -rf /' psql -c 'select 1'",
     "borg with-lock repo rm -rf /",
     "printf -v PAGER 'rm -rf /'; export PAGER; git log",

@@ -91,8 +91,7 @@ def client(engine: Engine, call: Call) -> Flow | None:
         argv = [word for word in argv if word[:2] != "-p"]
     options = parse(argv, _grammar(name, embedded=embedded))
     texts = _texts(name, options, embedded=embedded)
-    for path in options.all_values(*_OUTPUT.get(name, ())):
-        engine.effect("write", path, call)
+    _output(engine, call, name, options)
     given = [*texts, call.stdin.text or ""] if call.stdin is not None else texts
     if options.has(*_CHANGES_NOTHING.get(name, ())) and not any(map(_DOTTED.search, given)):
         engine.unproved |= call.stdin is not None or not all(map(only_reads, texts))
@@ -155,6 +154,15 @@ def _files(name: str, options: Options) -> list[str]:
     if name == "sqlplus":
         return [word[1:] for word in options.words if word[:1] == "@" and len(word) > 1]
     return options.all_values(*_FILE_OPTIONS)
+
+
+def _output(engine: Engine, call: Call, name: str, options: Options) -> None:
+    """Judge where a client's output goes: into a file, or to a pager."""
+    if name in _MYSQL_NAMES:
+        for pager in options.all_values("--pager"):
+            engine.run_text(pager, call.inner([], name))
+    for path in options.all_values(*_OUTPUT.get(name, ())):
+        engine.effect("write", path, call)
 
 
 def _texts(name: str, options: Options, *, embedded: bool) -> list[str]:

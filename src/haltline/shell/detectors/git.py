@@ -182,6 +182,8 @@ def checkout(engine: Engine, call: Call) -> Flow | None:
     if paths or options.has("--pathspec-from-file", "-p", "--patch", "--ours", "--theirs"):
         _discards(engine, call, paths)
     else:
+        for word in words:
+            own_file(engine, call, word)
         engine.effect("write", None, call)
     return Flow(None, 0)
 

@@ -73,7 +73,7 @@ _QUOTED = re.compile(r"\A[\"`\[]|[\"`\]]\Z")
 _MATTERS = re.compile(
     r"drop|truncat|delete|update|alter|merge|grant|revoke|replace|overwrite|exec|program|outfile|dumpfile|super"
     r"|flush|shutdown|detach|set\s+global|system\s|prepare|\bset\s+password|reset\s|purge\s|cmdshell|sys_e|load_file|pg_|lo_|\\"
-    r"|^[ \t]*[.:!]|\b(?:system|source|pager)\b",
+    r"|^[ \t]*(?:[.:!]|host[ \t])|\b(?:system|source|pager)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
