@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from haltline.shell.engine import Engine
 
 MAX_ITEMS = 64
+_RENAMED_IN_A_STEP = 16  # characters
 _TRANSPARENT = word_set(
     "env time timeout nice ionice chrt taskset stdbuf setsid nohup command builtin exec eval xargs watch "
     "busybox"
@@ -283,7 +284,7 @@ def _renamed(host: str, match: re.Match[str]) -> str:
     return host + "/" if match[1] or not host else host
 
 
-def _on_the_host(call: Call, given: Options) -> Call:
+def _on_the_host(engine: Engine, call: Call, given: Options) -> Call:
     """Return the command with paths below a mounted directory named as the host names them."""
     mounts = [volume.split(":")[:2] for volume in given.all_values("-v", "--volume")]
     for mount in given.all_values("--mount"):
@@ -296,6 +297,7 @@ def _on_the_host(call: Call, given: Options) -> Call:
         if not target or mounted[0][:1] not in ("/", ".", "~", HOME) or " " in source:
             continue  # a volume that the engine keeps
         below = re.compile(r"(?<![\w./:=-])" + re.escape(target) + r"(?:(/)|(?=[\s'\";&|)*]|\Z))")
+        engine.charge(1 + sum(map(len, other.argv)) // _RENAMED_IN_A_STEP)
         words = [below.sub(partial(_renamed, source), word) for word in other.argv]
         other = call.inner(words, "")
         other.via, other.depth = call.via, call.depth
@@ -310,7 +312,7 @@ def _container(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -
         compose = call.inner(["docker-compose", *call.argv[options.index + 1 :]], name)
         return engine.dispatch(compose)
     given = parse(call.argv, grammar(name, spec))
-    flow = _words(engine, _on_the_host(call, given), name, spec)
+    flow = _words(engine, _on_the_host(engine, call, given), name, spec)
     if "run" in call.argv[1:4] and not given.has(*_REACHES_OUT):
         engine.verdicts[before:] = [
             verdict

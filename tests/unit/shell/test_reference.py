@@ -45,6 +45,8 @@ DENY = [
     "PSQL_PAGER='rm -rf /' psql -c 'select 1'",
     "borg with-lock repo rm -rf /",
     "printf -v PAGER 'rm -rf /'; export PAGER; git log",
+    "x='a[$(rm -rf /)]'; a[x]=1",
+    "/lib64/ld-linux-x86-64.so.2 /usr/bin/rm -rf /",
     "b=1; x='a[$(rm -rf /)]'; echo ${b:x}",
     "b=1; x='a[$(rm -rf /)]'; echo ${b:0:x}",
     "a=(1 2); x='a[$(rm -rf /)]'; echo ${a[x]}",

@@ -120,6 +120,7 @@ def assign(engine: Engine, assignment: Assignment, call: Call, *, keep: bool) ->
     subscript: str | None = None
     if assignment.subscript is not None:
         subscript = expand.text(engine, assignment.subscript, environment).removesuffix("]")
+        expand.evaluated(engine, subscript, environment)
         expand.subscripts(engine, subscript, environment)
     if assignment.items is not None:
         values = [value for item in assignment.items for value in expand.fields(engine, item, environment)]
