@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haltline.secrets import KnownValues, SecretFinding, scan
-from haltline.secrets.context import kind_of_name
+from haltline.secrets.known import secret_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ def check_arguments(
 
 
 def _known(environment: Mapping[str, str]) -> KnownValues:
-    return _known_values(tuple(sorted({value for name, value in environment.items() if kind_of_name(name)})))
+    return _known_values(tuple(sorted(set(secret_values(environment)))))
 
 
 @lru_cache(maxsize=2)

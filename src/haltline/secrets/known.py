@@ -65,6 +65,15 @@ def _forms(value: str) -> dict[str, tuple[str, ...]]:
     return {form: decoded for form, decoded in forms.items() if len(form) >= MINIMUM_KNOWN_LENGTH}
 
 
+def secret_values(environment: Mapping[str, str]) -> Iterable[str]:
+    """Yield the values of those variables whose names say that they hold a secret; a file's path is none."""
+    return (
+        value
+        for name, value in environment.items()
+        if kind_of_name(name) and not value.startswith(("/", "~"))
+    )
+
+
 class KnownValues:
     """A set of secrets to be recognised wherever they turn up. Never shows them.
 
@@ -86,7 +95,7 @@ class KnownValues:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> KnownValues:
         """Return the values of those variables whose names say that they hold a secret."""
-        return cls(value for name, value in environment.items() if kind_of_name(name))
+        return cls(secret_values(environment))
 
     def _add(self, value: str) -> None:
         self._count += 1

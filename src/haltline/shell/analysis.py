@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from haltline.shell.book import built_in
 from haltline.shell.engine import Engine
+from haltline.shell.environment import HARMLESS_VARIABLES
 from haltline.shell.marks import display, known, without_marks
 from haltline.shell.tags import decisive
 
@@ -218,10 +219,7 @@ _INSTALLED = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "
 
 # Variables that change how a program's output looks, not what it runs or writes; what a pager's or editor's
 # variable holds is judged as the command that it is.
-_HARMLESS_SETTING = re.compile(
-    r"(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLORTERM|LS_COLORS|CI"
-    r"|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|(?:GIT_|MAN)?PAGER|AWS_PROFILE|AWS_(?:DEFAULT_)?REGION|GIT_[a-z].*)\Z"
-)
+_HARMLESS_SETTING = re.compile(rf"(?:{HARMLESS_VARIABLES}|(?:GIT_|MAN)?PAGER|GIT_[a-z].*)\Z")
 
 
 def _runs_others(engine: Engine) -> bool:

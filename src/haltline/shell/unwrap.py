@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 64
 _RENAMED_IN_A_STEP = 16  # characters
-_TRANSPARENT = word_set(
-    "env time timeout nice ionice chrt taskset stdbuf setsid nohup command builtin exec eval xargs watch "
-    "busybox"
-)  # what these run, they run here, and they do nothing besides
 _SETTING = re.compile(r"[^=\s-][^=\s]*=")
 _NUMBERED = re.compile(r"-\d+\Z")
 
@@ -40,12 +36,7 @@ def prefix(engine: Engine, call: Call) -> Flow | None:
     engine.charge(1)
     spec = engine.book.wrappers[call.program]
     mode = spec.get("mode", "words")
-    before = len(engine.calls)
-    flow = _MODES[mode](engine, call, call.program, spec)
-    ran = engine.calls[before : before + 1]
-    if ran and call.program not in _TRANSPARENT and ran[0].argv[:1] != ["docker-compose"]:
-        engine.unproved = True  # it runs elsewhere, or the wrapper writes files of its own
-    return flow
+    return _MODES[mode](engine, call, call.program, spec)
 
 
 def _words(engine: Engine, call: Call, name: str, spec: Mapping[str, Any]) -> Flow | None:  # noqa: C901  a step for each thing before the command

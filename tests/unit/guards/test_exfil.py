@@ -79,6 +79,12 @@ def test_a_secret_of_this_process_blocks_in_any_form(form: str) -> None:
     assert OWN not in found.message
 
 
+def test_the_path_of_a_credential_file_is_no_secret() -> None:
+    path = "/home/user/service-key.json"
+
+    assert check_arguments("read", {"path": path}, {"GOOGLE_APPLICATION_CREDENTIALS": path}) is None
+
+
 def test_many_findings_are_counted() -> None:
     found = check_arguments("send", {"items": [github(seed=seed) for seed in range(9)]})
 

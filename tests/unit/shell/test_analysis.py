@@ -289,3 +289,13 @@ def test_a_reason_can_be_printed(command: str) -> None:
 
     assert reasons
     assert all(reason.isprintable() for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    "command", ["PAGER=$X git log", "export EDITOR=$X", "sqlite3 -readonly x < unread.sql"]
+)
+def test_what_runs_by_a_value_that_is_not_known_is_unknown(command: str) -> None:
+    analysis = analyze(command)
+
+    assert analysis.unknown
+    assert not analysis.only_reads

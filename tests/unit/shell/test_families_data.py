@@ -206,6 +206,8 @@ MIGRATIONS_SAFE = [
 CLOUD_LOSS = [
     "aws s3 rm s3://backups --recursive",
     "aws s3 rb s3://media --force",
+    "aws s3 mv s3://media/a help",
+    "aws s3 sync s3://media help --delete",
     "aws s3 sync ./build s3://site --delete",
     "aws --profile prod --region eu-west-1 ec2 terminate-instances --instance-ids i-0abc",
     "aws rds delete-db-instance --db-instance-identifier shop --skip-final-snapshot",

@@ -1678,6 +1678,7 @@ OWN_DENIED = [
     "powershell -c \"Set-Content .claude/settings.json '{}'\"",
     "haltline ack H --resolution dismissed --continue-with-caution --notes --help",
     "haltline ack 1 -- --help",
+    "haltline --config --help ack 1",
     "git checkout haltline.yaml",
     "git checkout -- haltline.yaml",
     "pkill -f 'hal[t]line'",

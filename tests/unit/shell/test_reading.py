@@ -275,6 +275,22 @@ ruby -e 'puts 1'
 php -r 'echo 1;'
 """
 SYSTEM_READ = """
+git log -p
+go list -m all
+docker ps
+kubectl get pods
+timeout 5 ls -l
+env ls
+xargs -a f ls
+sh -c 'cat x'
+find . -exec cat {} +
+python3 -c "open('x', 'r')"
+psql -c 'explain delete from t'
+psql -c 'select count(*) from users'
+sqlite3 x 'pragma table_info(a)'
+sqlite3 x .tables
+sqlite3 -readonly x 'select 1'
+ls > /dev/null
 date
 date +%F
 date -u -d yesterday +%s
@@ -315,6 +331,26 @@ apt list --installed
 brew list --versions
 """
 SYSTEM_DOES_MORE = """
+git log -p --textconv
+git diff --output=x
+ss -K dst x
+valgrind --log-file=x ls
+hyperfine --export-json x ls
+script -c ls x
+flock x ls
+docker exec x ls
+nix-shell --run ls
+direnv exec . ls
+chroot /x ls
+python3 -c "open('x', mode=m)"
+psql -c 'select 1' -o out
+psql -L out -c 'select 1'
+psql -c "select anything(1)"
+sqlite3 x "select writefile('a','b')"
+sqlite3 x 'pragma user_version=3'
+sqlite3 -readonly x 'drop table a'
+mysql --tee=f -e 'select 1'
+mysql -e "select 1 into outfile '/tmp/x'"
 date -s now
 date --set=now
 date 010100002001

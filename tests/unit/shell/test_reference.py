@@ -47,6 +47,8 @@ DENY = [
     "printf -v PAGER 'rm -rf /'; export PAGER; git log",
     "x='a[$(rm -rf /)]'; a[x]=1",
     "/lib64/ld-linux-x86-64.so.2 /usr/bin/rm -rf /",
+    'PAGER="rm -rf / $X" git log',
+    "for PAGER in less 'rm -rf /'; do export PAGER; git log; done",
     "b=1; x='a[$(rm -rf /)]'; echo ${b:x}",
     "b=1; x='a[$(rm -rf /)]'; echo ${b:0:x}",
     "a=(1 2); x='a[$(rm -rf /)]'; echo ${a[x]}",

@@ -92,8 +92,9 @@ def client(engine: Engine, call: Call) -> Flow | None:
     options = parse(argv, _grammar(name, embedded=embedded))
     texts = _texts(name, options, embedded=embedded)
     _output(engine, call, name, options)
-    given = [*texts, call.stdin.text or ""] if call.stdin is not None else texts
-    if options.has(*_CHANGES_NOTHING.get(name, ())) and not any(map(_DOTTED.search, given)):
+    given = [*texts, call.stdin.text] if call.stdin is not None else texts
+    harmless = options.has(*_CHANGES_NOTHING.get(name, ()))
+    if harmless and not any(text is None or _DOTTED.search(text) for text in given):
         engine.unproved |= call.stdin is not None or not all(map(only_reads, texts))
         engine.effect("read", None, call)
         return Flow(None, PIPED)

@@ -102,7 +102,7 @@ def own_file(engine: Engine, call: Call, path: str, *, removed: bool = False) ->
     return False
 
 
-_GROUPS = frozenset({"config", "keys", "rules", "sessions", "strikes", "waivers", "audit", "spool"})
+_GROUPS = frozenset({"config", "keys", "rules", "sessions", "strikes", "audit"})
 _HALTLINE = Grammar("--config --database --database-url --home --data-dir --profile")
 
 
@@ -132,8 +132,11 @@ def haltline(engine: Engine, call: Call) -> Flow | None:
 
 
 def _asks_for_help(argv: list[str]) -> bool:
-    """Return whether `--help` stands where nothing takes it for a value: directly after the subcommand."""
-    return "--help" in argv[1:3] or (argv[3:4] == ["--help"] and argv[1] in _GROUPS)
+    """Return whether `--help` stands where no option takes it for a value: directly after the subcommand."""
+    before = argv[1 : argv.index("--help")] if "--help" in argv else argv
+    if any(word[:1] == "-" for word in before):
+        return False
+    return len(before) <= (2 if argv[1] in _GROUPS else 1)
 
 
 def own_setting(engine: Engine, call: Call, name: str, value: str) -> None:

@@ -37,7 +37,8 @@ def run_compound(
     values = operands(engine, node, environment)
     if kind == "for" and node.name:
         environment.assign(node.name, values or environment.positional or [UNKNOWN])
-        judge_setting(engine, call, node.name, values[0] if values else UNKNOWN)
+        for value in values or [UNKNOWN]:
+            judge_setting(engine, call, node.name, value)
     inner = environment.copy() if kind in ("subshell", "coproc") else environment
     branching = kind not in ("subshell", "group", "coproc")
     inner.uncertain += branching

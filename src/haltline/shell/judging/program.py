@@ -27,6 +27,7 @@ _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn"})
 _SHEBANG = re.compile(r"#![ \t]*(\S+)([^\n]*)")
 
 
+_AWS_HELP_WORDS = 3  # `aws s3 rm help`
 _FIRST_IS_WRITTEN = word_set("patch zip sponge")
 _SECOND_IS_WRITTEN = word_set("7z 7za 7zz")
 _COPIES = word_set("scp sftp rsync")
@@ -72,6 +73,11 @@ def default_effects(engine: Engine, program: Program, call: Call, *, found: bool
         engine.effect(kind or "execute", None if kind == "write" else program.name, call)
 
 
+def _is_aws_help(program: Program, words: list[str]) -> bool:
+    """Return whether `help` stands where a service or its operation ends; further on it is a file's name."""
+    return program.name == "aws" and words[-1:] == ["help"] and len(words) <= _AWS_HELP_WORDS
+
+
 def apply_rules(engine: Engine, program: Program, call: Call) -> None:
     """Report the declared rules that hold for a command."""
     spec = engine.book.wrappers.get(program.name)
@@ -79,9 +85,7 @@ def apply_rules(engine: Engine, program: Program, call: Call) -> None:
     options = parse(call.argv, program.grammar, first_word_ends=wrapper)
     if wrapper:
         options.words = call.argv[options.index :]
-    elif asks_for_help(call.argv, options.words) or (
-        program.name == "aws" and options.words[-1:] == ["help"]
-    ):
+    elif asks_for_help(call.argv, options.words) or _is_aws_help(program, options.words):
         engine.effect("read", program.name, call)
         return
     for rule, used in program.matches(options):

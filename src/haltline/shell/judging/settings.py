@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from haltline.shell import expand
 from haltline.shell.environment import RUN_BY_NAME, Environment
-from haltline.shell.marks import display, known
+from haltline.shell.marks import display
 from haltline.shell.vocabulary import word_set
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` costs more than these modules
@@ -30,8 +30,6 @@ def judge_setting(engine: Engine, call: Call, name: str, value: str) -> None:
         return
     if name in _EXPANDED_BY_NAME and ("$(" in value or "`" in value):
         expand.prompt(engine, value, call.environment)
-    if not known(value):
-        return
     if name in RUN_BY_NAME:
         engine.run_text(value, call.inner([], name), Environment())
     elif name in _LOADED_BY_NAME or (name == "ENV" and "/" in value):  # `ENV=production` is no file

@@ -19,6 +19,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from haltline.shell.environment import HARMLESS_VARIABLES
 from haltline.shell.marks import known
 from haltline.shell.options import Options
 from haltline.shell.reading.scripts import awk_reads, sed_reads
@@ -47,8 +48,7 @@ _FILE_PATTERN = frozenset("*?[")
 
 # Variables that change how output looks, and those whose name no program knows: programs' own are capitals.
 _HARMLESS_VARIABLE = re.compile(
-    r"(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLORTERM|LS_COLORS|CI"
-    r"|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|AWS_PROFILE|AWS_(?:DEFAULT_)?REGION"
+    rf"(?:{HARMLESS_VARIABLES}"
     r"|\d+|REPLY|MAPFILE|OPTARG|OPTIND|IFS|_|(?!npm_|\w*_proxy\Z)(?=\w*[a-z])[A-Za-z_]\w*)\Z"
 )
 
